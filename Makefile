@@ -1,0 +1,44 @@
+# Two commands do everything on a fresh machine with python3 and make: `make demo`, `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
+PATHS  := src tests benchmarks
+
+.PHONY: demo test test-all lint types bench docs clean
+
+demo: $(STAMP)
+	@$(BIN)/symnmf demo --out demo
+
+test: lint types
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-all: lint types
+	@$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	@$(BIN)/ruff check $(PATHS)
+	@$(BIN)/ruff format --check $(PATHS)
+
+types: $(STAMP)
+	@$(BIN)/mypy
+
+bench: $(STAMP)
+	@$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs
+	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
+
+$(STAMP): pyproject.toml constraints.txt
+	@echo "Installing symnmf and its tools into $(VENV) (once, about a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install -e '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: $(STAMP)
+	@$(PIP) install -e '.[docs]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) demo docs/_build
