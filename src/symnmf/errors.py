@@ -1,0 +1,52 @@
+"""Typed errors and warnings: each says what was wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class SymnmfError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class InvalidInput(SymnmfError, ValueError):
+    """A value given by the caller cannot be used.
+
+    Arguments:
+        argument: name of the offending argument.
+        problem: what is wrong with it, with the value or its place.
+        remedy: what the caller can do.
+    """
+
+    def __init__(self, argument: str, problem: str, remedy: str):
+        self.argument, self.problem, self.remedy = argument, problem, remedy
+        super().__init__(f"{argument}: {problem}. {remedy}.")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        return type(self), (self.argument, self.problem, self.remedy)
+
+
+class InvalidMatrix(InvalidInput):
+    """The matrix S is not symmetric, non-negative, finite and square."""
+
+
+class InvalidFactor(InvalidInput):
+    """A start factor H0 has the wrong shape, sign or numbers."""
+
+
+class UnknownName(InvalidInput):
+    """A name (of a solver, an option) that no registry knows."""
+
+
+class InvalidFile(InvalidInput):
+    """A file is missing, damaged, foreign, or does not belong to this run."""
+
+
+class FolderBusy(SymnmfError, RuntimeError):
+    """Another process is writing to the folder."""
+
+
+class NotConvergedWarning(UserWarning):
+    """The run ended without meeting the criterion; the status says how."""
+
+
+class CollapsedWarning(NotConvergedWarning):
+    """The run ended on the plateau where the columns of H carry no groups."""
