@@ -1,0 +1,19 @@
+"""The symmetric matrix S, in whatever form it is held."""
+
+from symnmf.operators.base import SymmetricOperator
+from symnmf.operators.convert import as_operator
+from symnmf.operators.dense import DenseOperator
+from symnmf.operators.gram import GramOperator
+from symnmf.operators.sparse import SparseOperator
+from symnmf.operators.wrap import CountingOperator, DiagonalShift, ScaledOperator
+
+__all__ = [
+    "CountingOperator",
+    "DenseOperator",
+    "DiagonalShift",
+    "GramOperator",
+    "ScaledOperator",
+    "SparseOperator",
+    "SymmetricOperator",
+    "as_operator",
+]

@@ -1,0 +1,149 @@
+"""From whatever the caller holds to an operator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from symnmf.errors import InvalidMatrix
+from symnmf.operators.base import SymmetricOperator
+from symnmf.operators.dense import DenseOperator
+from symnmf.operators.sparse import SparseOperator
+
+
+def as_operator(
+    x: Any,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+    names: Sequence[str] | None = None,
+    argument: str = "S",
+) -> SymmetricOperator:
+    """The operator of a matrix.
+
+    Arguments:
+        x: (n, n) numpy array (also a read-only memory map), torch tensor, torch or scipy sparse
+            matrix, data frame whose index equals its columns, or an operator.
+        dtype: float32 or float64; by default what ``x`` has (integers become float32). Without
+            a change of type or device nothing is copied.
+        device: where to put it; by default where it is.
+        names: names of the rows; by default those of the data frame.
+        argument: what to call the matrix in errors.
+
+    Example:
+        >>> import numpy as np
+        >>> as_operator(np.eye(4))
+        DenseOperator(n=4, dtype=float64)
+    """
+    if isinstance(x, SymmetricOperator):
+        return x
+    if hasattr(x, "columns") and hasattr(x, "index"):
+        names, x = _frame(x, argument) if names is None else (names, x)
+        x = x.to_numpy() if hasattr(x, "to_numpy") else x
+    is_sparse = hasattr(x, "tocsr") or (isinstance(x, Tensor) and x.layout != torch.strided)
+    if not (is_sparse or isinstance(x, Tensor)):
+        x = np.asarray(x)
+    _check_shape(tuple(x.shape), argument)
+    _check_names(names, x.shape[0], argument)
+    if is_sparse:
+        return _sparse(x, dtype, device, names, argument)
+    return DenseOperator(_float(x, dtype, device, argument), names=names, argument=argument)
+
+
+def _check_shape(shape: tuple[int, ...], argument: str) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InvalidMatrix(
+            argument,
+            f"has shape {shape}",
+            "A square matrix is needed: one row and one column for each instrument (a table of "
+            "returns has to become a dependence matrix first)",
+        )
+    if shape[0] < 2:
+        raise InvalidMatrix(
+            argument,
+            f"has shape {shape}: {shape[0]} sample(s)",
+            "At least 2 instruments are needed to find groups",
+        )
+
+
+def _check_names(names: Sequence[str] | None, n: int, argument: str) -> None:
+    if names is None:
+        return
+    if len(names) != n:
+        raise InvalidMatrix(
+            "names", f"{len(names)} names for {n} rows of {argument}", "Pass one name a row"
+        )
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InvalidMatrix(
+            argument,
+            f"the name {name!r} occurs {count} times",
+            "Give every row its own name, or drop the repeated rows",
+        )
+
+
+def _frame(x: Any, argument: str) -> tuple[list[str], Any]:
+    index, columns = [str(v) for v in x.index], [str(v) for v in x.columns]
+    if len(index) == len(columns) and index != columns:
+        at = next(m for m, (a, b) in enumerate(zip(index, columns, strict=True)) if a != b)
+        raise InvalidMatrix(
+            argument,
+            f"index and columns differ at position {at}: row {index[at]!r}, column {columns[at]!r}",
+            "Bring them into the same order: S.loc[S.columns]",
+        )
+    return columns, x
+
+
+def _float(
+    x: Tensor | np.ndarray,
+    dtype: torch.dtype | None,
+    device: torch.device | str | None,
+    argument: str,
+) -> Tensor | np.ndarray:
+    """The same matrix as float32 or float64, the very same memory where possible."""
+    kind = str(x.dtype).removeprefix("torch.")
+    if kind.startswith("complex") or (isinstance(x, np.ndarray) and x.dtype.kind not in "fiub"):
+        raise InvalidMatrix(
+            argument,
+            f"has entries of type {kind}",
+            "Real numbers are needed: convert with S.astype(float) after looking at the entries "
+            "that are no numbers",
+        )
+    if isinstance(x, np.ndarray):
+        if x.dtype in (np.float32, np.float64) and x.dtype.isnative:
+            if dtype is None and device is None:
+                return x
+        else:
+            x = x.astype(np.float64 if x.dtype.itemsize > 8 else np.float32)
+        x = torch.from_numpy(x) if x.flags.writeable else torch.tensor(x)
+    wanted = dtype or (x.dtype if x.dtype in (torch.float32, torch.float64) else torch.float32)
+    return x.to(dtype=wanted, device=device)
+
+
+def _sparse(
+    x: Any,
+    dtype: torch.dtype | None,
+    device: torch.device | str | None,
+    names: Sequence[str] | None,
+    argument: str,
+) -> SparseOperator:
+    if isinstance(x, Tensor):
+        import scipy.sparse as sp
+
+        coo = x.to_sparse(layout=torch.sparse_coo).coalesce().cpu()
+        index, values = coo.indices().numpy(), coo.values().numpy()
+        x, device = sp.csr_array((values, index), shape=x.shape), device or x.device
+    x = x.tocsr()
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    data = torch.as_tensor(_float(x.data, dtype, device, argument), device=device)
+    crow, col = (
+        torch.as_tensor(np.asarray(v, dtype=np.int64), device=device) for v in (x.indptr, x.indices)
+    )
+    return SparseOperator(crow, col, data, names=names, argument=argument)

@@ -1,0 +1,108 @@
+"""S held as compressed sparse rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from symnmf.operators import refuse
+from symnmf.operators.base import SymmetricOperator, row_chunks
+
+
+class SparseOperator(SymmetricOperator):
+    """S as compressed sparse rows with sorted, unrepeated columns.
+
+    Arguments:
+        crow: (n + 1,) begin of each row in ``col`` and ``values``.
+        col: (nnz,) column of each stored entry, ascending within a row.
+        values: (nnz,) float32 or float64.
+        names: names of the rows.
+        argument: what to call the matrix in errors.
+
+    Example:
+        >>> import scipy.sparse as sp
+        >>> from symnmf.operators import as_operator
+        >>> as_operator(sp.eye_array(3, format="csr")).frob_sq()
+        3.0
+    """
+
+    def __init__(
+        self,
+        crow: Tensor,
+        col: Tensor,
+        values: Tensor,
+        names: Sequence[str] | None = None,
+        argument: str = "S",
+    ):
+        self.n, self.dtype, self.device = len(crow) - 1, values.dtype, values.device
+        self.crow, self.col, self.values = crow, col, values
+        self.names = names
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
+            shape = (self.n, self.n)
+            self.S = torch.sparse_csr_tensor(crow, col, values, shape, check_invariants=True)
+        self._check(argument)
+
+    def matmul(self, X: Tensor) -> Tensor:
+        """``S @ X``."""
+        return self.S @ X
+
+    def entries(self, i: Tensor, j: Tensor) -> Tensor:
+        """``S[i_m, j_m]`` by binary search among the stored entries."""
+        key = i * self.n + j
+        place = torch.searchsorted(self._keys, key).clamp_(max=len(self._keys) - 1)
+        return torch.where(self._keys[place] == key, self.values[place], 0)
+
+    def block(self, i: Tensor, j: Tensor) -> Tensor:
+        """``S[i][:, j]``."""
+        out = torch.empty(len(i), len(j), dtype=self.dtype, device=self.device)
+        for part in row_chunks(len(i), len(j)):
+            rows = i[part].repeat_interleave(len(j))
+            out[part] = self.entries(rows, j.repeat(len(i[part]))).view(-1, len(j))
+        return out
+
+    def frob_sq(self) -> float:
+        """‖S‖²_F."""
+        return self._frob_sq
+
+    def mean(self) -> float:
+        """Mean entry, zeros included."""
+        return float(self.values.sum(dtype=torch.float64)) / self.n**2
+
+    @cached_property
+    def _frob_sq(self) -> float:
+        wide = self.values.to(torch.float64)
+        return float(wide @ wide)
+
+    @cached_property
+    def _rows(self) -> Tensor:
+        rows = torch.arange(self.n, device=self.device)
+        return torch.repeat_interleave(rows, self.crow[1:] - self.crow[:-1])
+
+    @cached_property
+    def _keys(self) -> Tensor:
+        return self._rows * self.n + self.col
+
+    def _check(self, argument: str) -> None:
+        values = self.values
+        largest = float(values.abs().max()) if len(values) else 0.0
+        if largest == 0.0:
+            refuse.zero(argument)
+        bad = ~torch.isfinite(values)
+        if bad.any():
+            refuse.nonfinite(argument, *self._stored(bad, values))
+        bad = values < -refuse.ROUNDING * largest
+        if bad.any():
+            refuse.negative(argument, *self._stored(bad, values))
+        gap = (values - self.entries(self.col, self._rows)).abs()
+        bad = gap > refuse.ROUNDING * largest
+        if bad.any():
+            refuse.asymmetric(argument, *self._stored(bad, gap))
+
+    def _stored(self, mask: Tensor, values: Tensor) -> tuple[int, int, float]:
+        m = int(mask.nonzero()[0, 0])
+        return int(self._rows[m]), int(self.col[m]), float(values[m])

@@ -1,0 +1,165 @@
+"""Operators around an operator: scaled, shifted on the diagonal, counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from symnmf.errors import InvalidInput
+from symnmf.operators.base import SymmetricOperator
+
+
+class _Wrapped(SymmetricOperator):
+    def __init__(self, inner: SymmetricOperator):
+        self.inner = inner
+        self.n, self.dtype, self.device = inner.n, inner.dtype, inner.device
+        self.names = inner.names
+
+    def agree(self, *values: Any) -> tuple[Any, ...]:
+        return self.inner.agree(*values)
+
+
+class ScaledOperator(_Wrapped):
+    """c · S for a positive number c.
+
+    Example:
+        >>> import torch
+        >>> from symnmf.operators import DenseOperator
+        >>> ScaledOperator(DenseOperator(torch.eye(2)), 3.0).trace()
+        6.0
+    """
+
+    def __init__(self, inner: SymmetricOperator, factor: float):
+        if not 0 < factor < float("inf"):
+            raise InvalidInput("factor", f"got {factor}", "Pass a positive, finite number")
+        super().__init__(inner)
+        self.factor = factor
+
+    def matmul(self, X: Tensor) -> Tensor:
+        """``c · S @ X``."""
+        return self.inner.matmul(X).mul_(self.factor)
+
+    def block(self, i: Tensor, j: Tensor) -> Tensor:
+        """``c · S[i][:, j]``."""
+        return self.inner.block(i, j) * self.factor
+
+    def entries(self, i: Tensor, j: Tensor) -> Tensor:
+        """``c · S[i_m, j_m]``."""
+        return self.inner.entries(i, j) * self.factor
+
+    def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:
+        """``c · S[i][:, j] @ X``."""
+        return self.inner.block_matmul(i, j, X).mul_(self.factor)
+
+    def diag(self) -> Tensor:
+        """``c · diag(S)``."""
+        return self.inner.diag() * self.factor
+
+    def frob_sq(self) -> float:
+        """``c² ‖S‖²``."""
+        return self.factor**2 * self.inner.frob_sq()
+
+    def mean(self) -> float:
+        """``c · mean(S)``."""
+        return self.factor * self.inner.mean()
+
+
+class DiagonalShift(_Wrapped):
+    """S + diag(d) for a vector d.
+
+    Example:
+        >>> import torch
+        >>> from symnmf.operators import DenseOperator
+        >>> DiagonalShift(DenseOperator(torch.eye(2)), torch.tensor([1.0, 2.0])).diag()
+        tensor([2., 3.])
+    """
+
+    def __init__(self, inner: SymmetricOperator, d: Tensor):
+        if d.shape != (inner.n,):
+            raise InvalidInput("d", f"has shape {tuple(d.shape)}", f"Pass {inner.n} numbers")
+        super().__init__(inner)
+        self.d = d.to(dtype=inner.dtype, device=inner.device)
+
+    def matmul(self, X: Tensor) -> Tensor:
+        """``S @ X + d ∘ X``."""
+        return self.inner.matmul(X).addcmul_(self.d[:, None], X)
+
+    def block(self, i: Tensor, j: Tensor) -> Tensor:
+        """``S[i][:, j]``, and d where the indices meet."""
+        return self.inner.block(i, j) + torch.where(i[:, None] == j, self.d[i][:, None], 0)
+
+    def entries(self, i: Tensor, j: Tensor) -> Tensor:
+        """``S[i_m, j_m]``, and d where the indices meet."""
+        return self.inner.entries(i, j) + torch.where(i == j, self.d[i], 0)
+
+    def diag(self) -> Tensor:
+        """``diag(S) + d``."""
+        return self.inner.diag() + self.d
+
+    def frob_sq(self) -> float:
+        """``‖S‖² + 2⟨d, diag(S)⟩ + ‖d‖²``."""
+        d = self.d.to(torch.float64)
+        return self.inner.frob_sq() + float(d @ (2 * self.inner.diag().to(torch.float64) + d))
+
+    def mean(self) -> float:
+        """Mean entry."""
+        return self.inner.mean() + float(self.d.sum(dtype=torch.float64)) / self.n**2
+
+
+class CountingOperator(_Wrapped):
+    """S, and how much of it was multiplied: the cost axis of every comparison.
+
+    ``columns`` counts columns of full products: a block step of |i|×|j| on c columns adds
+    |i|·|j|·c / n², an entry read adds 1 / n². Divided by k it is the number of
+    ``S @ H`` equivalents.
+
+    Example:
+        >>> import torch
+        >>> from symnmf.operators import DenseOperator
+        >>> S = CountingOperator(DenseOperator(torch.eye(4)))
+        >>> _ = S.matmul(torch.ones(4, 2)), S.block(torch.arange(2), torch.arange(4))
+        >>> S.columns
+        2.5
+    """
+
+    def __init__(self, inner: SymmetricOperator):
+        super().__init__(inner)
+        self.columns = 0.0
+
+    def matmul(self, X: Tensor) -> Tensor:
+        """``S @ X``, counted."""
+        self.columns += X.shape[1]
+        return self.inner.matmul(X)
+
+    def block(self, i: Tensor, j: Tensor) -> Tensor:
+        """``S[i][:, j]``, counted."""
+        self.columns += len(i) * len(j) / self.n**2
+        return self.inner.block(i, j)
+
+    def entries(self, i: Tensor, j: Tensor) -> Tensor:
+        """``S[i_m, j_m]``, counted."""
+        self.columns += len(i) / self.n**2
+        return self.inner.entries(i, j)
+
+    def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:
+        """``S[i][:, j] @ X``, counted."""
+        self.columns += len(i) * len(j) * X.shape[1] / self.n**2
+        return self.inner.block_matmul(i, j, X)
+
+    def diag(self) -> Tensor:
+        """Diagonal of S."""
+        return self.inner.diag()
+
+    def trace(self) -> float:
+        """Sum of the diagonal."""
+        return self.inner.trace()
+
+    def frob_sq(self) -> float:
+        """‖S‖²_F."""
+        return self.inner.frob_sq()
+
+    def mean(self) -> float:
+        """Mean entry."""
+        return self.inner.mean()
