@@ -1,0 +1,195 @@
+"""The paper's benchmark matrices, with their true groups.
+
+Both types come from one factor model X = A Z + ε with a common factor and k groups. Draws are
+made in row blocks with a stream each, so that a matrix written tile by tile is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from symnmf.dependence.correlation import abs_correlation_of_scores, standardize
+from symnmf.dependence.tail import unit_diagonal_gram
+from symnmf.errors import InvalidInput, UnknownName
+from symnmf.operators import DenseOperator, SymmetricOperator
+from symnmf.seeds import numpy_stream
+
+#: Observations, and the fraction of them with the largest radii (the paper's section 4.4).
+SAMPLES, FRACTION = 40_000, 0.01
+#: Rows drawn from one stream. A multiple of four, so that Philox counters fall on samples.
+ROWS = 256
+KINDS = ("tpdm", "corr")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark matrix and the truth behind it.
+
+    Attributes:
+        operator: S; a Gram operator for the TPDM, dense for the correlation.
+        labels: (n,) true group of each row.
+        mixing: (n, k + 1) matrix A: common factor, then one column a group.
+        permutation: (n,) place of each row before the rows were shuffled.
+        k: number of groups, ⌊√n⌋.
+        kind, seed: what was asked for.
+    """
+
+    operator: SymmetricOperator
+    labels: np.ndarray
+    mixing: np.ndarray
+    permutation: np.ndarray
+    k: int
+    kind: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class FactorModel:
+    """X = A Z + ε: labels, permutation, and row blocks of A on request."""
+
+    n: int
+    k: int
+    seed: int
+    labels: np.ndarray
+    permutation: np.ndarray
+
+    @classmethod
+    def draw(cls, n: int, seed: int) -> FactorModel:
+        """Group sizes within ±40 % of n/k and a random order of the rows."""
+        k = isqrt(n)
+        rng = numpy_stream(seed, "groups")
+        weights = rng.uniform(0.6, 1.4, k)
+        edges = np.rint(np.cumsum(weights) / weights.sum() * n).astype(np.int64)
+        groups = np.searchsorted(edges, np.arange(n), side="right")
+        permutation = rng.permutation(n)
+        return cls(n, k, seed, groups[permutation], permutation)
+
+    def blocks(self) -> Iterator[tuple[int, slice]]:
+        """Number and rows of each block."""
+        for block, begin in enumerate(range(0, self.n, ROWS)):
+            yield block, slice(begin, min(begin + ROWS, self.n))
+
+    def mixing(self, block: int) -> np.ndarray:  # (≤ ROWS, k + 1)
+        """Rows of A: common loading N(0.8, 0.15), own group U[0.6, 1.8], others N(0, 0.05)."""
+        labels = self.labels[block * ROWS : (block + 1) * ROWS]
+        rng = numpy_stream(self.seed, "mixing", block)
+        A = rng.normal(0.0, 0.05, (len(labels), self.k + 1))
+        A[:, 0] = rng.normal(0.8, 0.15, len(labels))
+        A[np.arange(len(labels)), labels + 1] = rng.uniform(0.6, 1.8, len(labels))
+        return np.maximum(A, 0.0, out=A)
+
+
+def benchmark_matrix(
+    kind: str, n: int, *, seed: int = 0, samples: int = SAMPLES, dtype: torch.dtype = torch.float32
+) -> Benchmark:
+    """A matrix of the paper's benchmark (its appendix B).
+
+    The same seed gives the same mixing matrix, permutation and labels for both kinds.
+
+    Arguments:
+        kind: ``"tpdm"`` (heavy-tailed factors, largest 1 % of radii) or ``"corr"`` (Gaussian
+            factors, absolute correlation, Ledoit–Wolf when n / samples > 0.1).
+        n: number of instruments, at least 4; the number of groups is ⌊√n⌋.
+        seed: of every draw.
+        samples: number of observations.
+        dtype: of the operator.
+
+    Example:
+        >>> b = benchmark_matrix("tpdm", n=64, seed=7, samples=4000)
+        >>> b.k, b.operator
+        (8, GramOperator(n=64, dtype=float32))
+    """
+    if kind not in KINDS:
+        raise UnknownName("kind", f"unknown matrix {kind!r}", f"Choose {' or '.join(KINDS)}")
+    if n < 4:
+        raise InvalidInput("n", f"got {n}", "At least 4 instruments make two groups")
+    if samples < 1 / FRACTION:
+        raise InvalidInput("samples", f"got {samples}", "At least 100 observations are needed")
+    model = FactorModel.draw(n, seed)
+    mixing = np.concatenate([model.mixing(block) for block, _ in model.blocks()])
+    S: SymmetricOperator
+    if kind == "tpdm":
+        S = unit_diagonal_gram(exceedance_angles(model, samples), dtype)
+    else:
+        S = DenseOperator(_correlation(model, samples, dtype))
+    return Benchmark(S, model.labels, mixing, model.permutation, model.k, kind, seed)
+
+
+def pareto(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Pareto(2) draws, P(X > x) = x^{-2} for x ≥ 1, one uniform each."""
+    u = rng.random(shape)
+    np.subtract(1.0, u, out=u)
+    return np.divide(1.0, np.sqrt(u, out=u), out=u)
+
+
+def exceedance_angles(model: FactorModel, samples: int) -> Tensor:  # (n, n_exc)
+    """Angles x_t / ‖x_t‖ of the ⌊q·samples⌋ observations with the largest radii, in float64.
+
+    Two passes over the row blocks: the first sums the radii, the second draws again only the
+    observations that were kept.
+    """
+    Z = pareto(numpy_stream(model.seed, "pareto factors"), model.k + 1, samples)
+    kept = int(FRACTION * samples)
+
+    def radii_sq(block: int) -> np.ndarray:
+        X = pareto(_noise(model, block), samples, ROWS).T[: len(_rows(model, block))]
+        X *= 0.3
+        X += model.mixing(block) @ Z
+        return np.asarray(np.einsum("it,it->t", X, X))
+
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        total = sum(pool.map(radii_sq, (block for block, _ in model.blocks())), np.zeros(samples))
+    order = np.argsort(-total, kind="stable")[:kept]
+    order.sort()
+    angles = np.empty((model.n, kept))
+    for block, rows in model.blocks():
+        noise = np.empty((kept, ROWS))
+        bits = _noise(model, block).bit_generator
+        assert isinstance(bits, np.random.Philox)
+        at = 0
+        for m, t in enumerate(order):
+            bits.advance((int(t) - at) * ROWS // 4)  # Philox counts in fours
+            noise[m] = pareto(np.random.Generator(bits), ROWS)
+            at = int(t) + 1
+        angles[rows] = model.mixing(block) @ Z[:, order] + 0.3 * noise.T[: rows.stop - rows.start]
+    angles /= np.sqrt(total[order])
+    return torch.from_numpy(angles)
+
+
+def _rows(model: FactorModel, block: int) -> range:
+    return range(block * ROWS, min((block + 1) * ROWS, model.n))
+
+
+def _noise(model: FactorModel, block: int) -> np.random.Generator:
+    return numpy_stream(model.seed, "pareto noise", block)
+
+
+def _correlation(model: FactorModel, samples: int, dtype: torch.dtype) -> Tensor:
+    scores, fourth = gaussian_scores(model, samples)
+    return abs_correlation_of_scores(scores, fourth, dtype).S
+
+
+def gaussian_scores(model: FactorModel, samples: int) -> tuple[Tensor, float]:
+    """(n, samples) z-scores of Gaussian factors plus noise, in float32, and Σ_t ‖x_t‖⁴."""
+    Z = numpy_stream(model.seed, "normal factors").standard_normal((model.k + 1, samples))
+    scores = torch.empty(model.n, samples, dtype=torch.float32)
+
+    def fill(item: tuple[int, slice]) -> np.ndarray:
+        block, rows = item
+        X = numpy_stream(model.seed, "normal noise", block).standard_normal((ROWS, samples))
+        X = X[: rows.stop - rows.start]
+        X += model.mixing(block) @ Z
+        part = standardize(torch.from_numpy(X))
+        scores[rows] = part
+        return np.asarray(part.square().sum(dim=0))
+
+    with ThreadPoolExecutor(torch.get_num_threads()) as pool:
+        squares = sum(pool.map(fill, model.blocks()), np.zeros(samples))
+    return scores, float(squares @ squares)
