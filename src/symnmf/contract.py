@@ -1,0 +1,215 @@
+"""Problem, State, Check, Status, Solver, Result: the types that the parts speak in."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from operator import index
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from symnmf.certificate import Certificate
+from symnmf.errors import InvalidInput
+from symnmf.labels import hard_labels
+from symnmf.operators import CountingOperator, SymmetricOperator
+from symnmf.spectrum import Spectrum, leading
+from symnmf.start import check_start, given_start, nndsvd_start, random_start
+
+
+@dataclass(frozen=True, init=False)
+class Problem:
+    """Factorize S ≈ H Hᵀ with k columns.
+
+    S is wrapped so that every product is counted. The spectrum is computed once, on first use,
+    and shared by start, certificate and solver.
+
+    Attributes:
+        S: the operator.
+        k: number of columns of H.
+        seed: of the start and of every draw.
+        start: ``"random"``, ``"nndsvd"`` or an (n, k) factor.
+    """
+
+    S: CountingOperator
+    k: int
+    seed: int = 0
+    start: str | Tensor = "random"
+
+    def __init__(
+        self, S: SymmetricOperator, k: Any, seed: Any = 0, start: str | Tensor = "random"
+    ) -> None:
+        k = _whole("k", k, 1, S.n, f"from 1 to n = {S.n}")
+        seed = _whole("seed", seed, 0, math.inf, "that is not negative")
+        check_start(start, S, k)
+        object.__setattr__(self, "S", S if isinstance(S, CountingOperator) else CountingOperator(S))
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "seed", seed)
+        object.__setattr__(self, "start", start)
+
+    @cached_property
+    def H0(self) -> Tensor:  # (n, k)
+        """The start factor."""
+        if isinstance(self.start, Tensor):
+            return given_start(self.start, self.S, self.k)
+        if self.start == "nndsvd":
+            return nndsvd_start(self.S, self.k, self.spectrum)
+        return random_start(self.S, self.k, self.seed)
+
+    @property
+    def products(self) -> float:
+        """Products S @ X with k columns spent so far."""
+        return self.S.columns / self.k
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Leading eigenpairs of S."""
+        return leading(self.S, self.k, seed=self.seed)
+
+    @cached_property
+    def entry_scale(self) -> float:
+        """Size of the entries of a good H: sqrt(s / k), with s the scale of S.
+
+        H Hᵀ must reach a diagonal of about s with k columns. Step sizes are multiples of it.
+        """
+        return math.sqrt(self.S.scale() / self.k)
+
+
+def _whole(name: str, value: Any, low: int, high: float, words: str) -> int:
+    try:
+        if low <= index(value) <= high:
+            return index(value)
+    except TypeError:
+        pass
+    raise InvalidInput(name, f"got {value!r}", f"Pass a whole number {words}")
+
+
+@dataclass
+class Memory:
+    """What a run remembers: tensors, numbers, strings, None, tuples and other Memories.
+
+    Every subclass is known by its name, so that one generic flattening serves all checkpoints.
+    """
+
+    kinds: ClassVar[dict[str, type[Memory]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Memory.kinds[cls.__qualname__] = cls
+
+
+@dataclass
+class State(Memory):
+    """All that changes in a run.
+
+    Attributes:
+        H: (n, k), never negative: what is judged and reported.
+        SH: S @ H where the solver knows it; the driver fills it before a check.
+    """
+
+    H: Tensor
+    SH: Tensor | None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One look of the monitor at a run. The last three are rival criteria, for study."""
+
+    iteration: int
+    seconds: float
+    products: float
+    error: float
+    decrease: float  # (E_{t−δ} − E_t) / E_0
+    kkt: float
+    kkt_gate: float
+    stagnant: bool
+    relative_decrease: float  # |E_t − E_{t−δ}| / E_{t−δ}
+    iterate_change: float  # ‖H_t − H_{t−δ}‖ / ‖H_{t−δ}‖
+    kkt_relative: float  # kkt / kkt at the start
+
+    @property
+    def kkt_ratio(self) -> float:
+        """The scaled projected gradient against its gate."""
+        return self.kkt / self.kkt_gate
+
+    @property
+    def gates_met(self) -> bool:
+        """Gradient and stagnation gates; collapse is judged apart."""
+        return self.stagnant and self.kkt_ratio < 1.0
+
+
+class Status(Enum):
+    """How a run ended."""
+
+    EXACT = "exact"
+    CONVERGED = "converged"
+    COLLAPSED = "collapsed"
+    STAGNATED = "stagnated"
+    MAX_ITER = "max_iter"
+    TIME_OUT = "time_out"
+    DIVERGED = "diverged"
+    STOPPED = "stopped"
+
+    @property
+    def good(self) -> bool:
+        """Whether the criterion was met."""
+        return self in (Status.EXACT, Status.CONVERGED)
+
+
+class Solver(ABC):
+    """A frozen dataclass of hyper-parameters; it holds no run state and knows no tolerance."""
+
+    #: The paper's interval between checks and warm-up without a stagnation test.
+    check_every: ClassVar[int] = 10
+    warm_up: ClassVar[int] = 50
+
+    @abstractmethod
+    def init_state(self, problem: Problem) -> State:
+        """The state before the first step, at H0. ``H`` must not alias ``problem.H0``."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """One iteration. ``rng`` depends on seed and iteration only; buffers may be reused."""
+
+    def react(self, problem: Problem, state: State, check: Check) -> State:
+        """Answer to a stagnant look; the same object means no answer."""
+        return state
+
+
+@dataclass(frozen=True)
+class Result:
+    """A factorization, how it came about, and how good it is.
+
+    Attributes:
+        H: (n, k) factor, non-negative.
+        status: how the run ended.
+        certificate: the verdict on H.
+        history: every look of the monitor.
+        solver: name of the solver; ``options`` its hyper-parameters.
+        seed: of the start and of every draw.
+        iterations, seconds, products: what was spent (products of S with k columns).
+        names: names of the rows, where known.
+    """
+
+    H: Tensor
+    status: Status
+    certificate: Certificate
+    history: tuple[Check, ...]
+    solver: str
+    seed: int
+    iterations: int
+    seconds: float
+    products: float
+    options: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] | None = None
+
+    def labels(self) -> Tensor:  # (n,)
+        """Group of each row: argmax over unit-norm columns; −1 for a zero row."""
+        return hard_labels(self.H)[0]
+
+    def margins(self) -> Tensor:  # (n,)
+        """How far the first group leads the second, from 0 to 1."""
+        return hard_labels(self.H)[1]
