@@ -1,0 +1,1 @@
+"""The algorithms, each a frozen dataclass of hyper-parameters; the registry names them."""

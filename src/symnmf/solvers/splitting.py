@@ -1,0 +1,68 @@
+"""Family 6: splitting the constraint from the factorization."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from symnmf.contract import Problem, Solver, State
+from symnmf.solvers.checks import positive
+
+
+@dataclass
+class SplitState(State):
+    """``H`` is the feasible factor W of the updates; ``U`` the scaled dual."""
+
+    U: Tensor
+    rho: float
+
+
+@dataclass(frozen=True)
+class ADMM(Solver):
+    """Alternating direction method of multipliers with the consensus V = W, W ≥ 0.
+
+        V ← (2 S W + ρ (W − U)) (2 WᵀW + ρ I)⁻¹
+        W ← [V + U]₊
+        U ← U + V − W
+
+    Differences from the paper (its appendix C):
+
+    1. ρ is ``penalty`` · n·s / k, s the scale of S: the size of tr(WᵀW) / k at a good fit.
+       ``rho`` sets it outright; the paper's values are 50 and 500.
+
+    Arguments:
+        penalty: ρ against the size of WᵀW.
+        rho: ρ itself; overrides ``penalty``.
+
+    Reference: Boyd et al. (2011), doi:10.1561/2200000016.
+    """
+
+    penalty: float = 1.0
+    rho: float | None = None
+
+    def __post_init__(self) -> None:
+        positive(self, "penalty", "rho")
+
+    def init_state(self, problem: Problem) -> SplitState:
+        """W at the start factor, no dual."""
+        rho = self.rho or self.penalty * problem.S.n * problem.entry_scale**2
+        return SplitState(problem.H0.clone(), None, torch.zeros_like(problem.H0), rho)
+
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """One product with S and one k×k Cholesky factorization."""
+        assert isinstance(state, SplitState)
+        SW = problem.S.matmul(state.H) if state.SH is None else state.SH
+        W, U = consensus(state.H, SW, state.U, state.rho)
+        return SplitState(W, None, U, state.rho)
+
+
+def consensus(W: Tensor, SW: Tensor, U: Tensor, rho: float) -> tuple[Tensor, Tensor]:
+    """The next W and U."""
+    system = (W.T @ W).mul_(2.0)
+    system.diagonal().add_(rho)
+    right = (W - U).mul_(rho).add_(SW, alpha=2.0)  # (n, k)
+    V = torch.cholesky_solve(right.T, torch.linalg.cholesky(system)).T.contiguous()
+    W = (V + U).clamp_(min=0)
+    return W, U + V - W
