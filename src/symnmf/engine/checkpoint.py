@@ -1,0 +1,139 @@
+"""Save a run and go on with it, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from symnmf import files
+from symnmf.contract import Check, Memory
+from symnmf.errors import InvalidFile, InvalidInput
+
+KIND, PREFIX = "symnmf checkpoint", "run-"
+CHECK_FIELDS = tuple(f.name for f in fields(Check))
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where and how often a run is saved.
+
+    Arguments:
+        folder: made when missing; it holds one checkpoint, the newest.
+        every_seconds: time between two saves; they happen at checks.
+    """
+
+    folder: Path
+    every_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(self.folder))
+        if not self.every_seconds >= 0:
+            raise InvalidInput(
+                "Checkpoint.every_seconds", f"got {self.every_seconds!r}", "Pass seconds, 0 or more"
+            )
+
+    def exists(self) -> bool:
+        """Whether there is a run to resume."""
+        return (self.folder / files.MANIFEST).is_file()
+
+    def save(self, iteration: int, run: Memory, identity: Mapping[str, Any]) -> None:
+        """Write the run; whoever is killed here leaves the previous checkpoint."""
+        tensors: dict[str, Tensor] = {}
+        spec = flatten(run, tensors)
+        name = f"{PREFIX}{iteration:09d}.safetensors"
+        with files.atomic(self.folder / name) as temporary:
+            save_file(tensors, temporary)
+        content = {"identity": dict(identity), "spec": spec}
+        files.write_manifest(self.folder, KIND, {"run": name}, content)
+        files.remove_all_but(self.folder, PREFIX, {name})
+
+    def clear(self) -> None:
+        """Forget the saved run: it has ended."""
+        (self.folder / files.MANIFEST).unlink(missing_ok=True)
+        files.remove_all_but(self.folder, PREFIX, set())
+
+    def load(self, identity: Mapping[str, Any], device: torch.device) -> Memory:
+        """Read the run back, refusing that of another problem or solver."""
+        found, content = files.read_manifest(self.folder, KIND)
+        theirs = content.get("identity", {})
+        for key, ours in identity.items():
+            if theirs.get(key) != ours:
+                raise InvalidFile(
+                    str(self.folder),
+                    f"holds another run: its {key} is {theirs.get(key)!r}, this one's is {ours!r}",
+                    "Resume with the same matrix, k, seed, start and solver, or use a new folder",
+                )
+        tensors = load_file(found["run"], device=str(device))
+        try:
+            run = unflatten(content["spec"], tensors)
+        except (KeyError, TypeError, ValueError, AttributeError) as broken:
+            raise InvalidFile(
+                str(self.folder), "does not describe a run", "Delete it and start again"
+            ) from broken
+        if not isinstance(run, Memory):
+            raise InvalidFile(str(self.folder), "does not hold a run", "Delete it and start again")
+        return run
+
+
+def flatten(value: Any, tensors: dict[str, Tensor], path: str = "run") -> Any:
+    """Tensors into ``tensors`` by path; everything else as JSON. Shared tensors stay shared."""
+    if isinstance(value, Tensor):
+        for name, known in tensors.items():
+            if known.data_ptr() == value.data_ptr() and known.shape == value.shape:
+                return {"tensor": name}
+        tensors[path] = value.contiguous()
+        return {"tensor": path}
+    if isinstance(value, Memory):
+        parts = {
+            f.name: flatten(getattr(value, f.name), tensors, f"{path}.{f.name}")
+            for f in fields(value)
+        }
+        return {"memory": type(value).__qualname__, "fields": parts}
+    if isinstance(value, tuple):
+        return {"tuple": [flatten(v, tensors, f"{path}.{m}") for m, v in enumerate(value)]}
+    if isinstance(value, float) and not isfinite(value):
+        return {"float": str(value)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{path}: a Memory cannot hold a {type(value).__name__}")
+
+
+def unflatten(spec: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """The inverse of :func:`flatten`."""
+    if not isinstance(spec, dict):
+        return spec
+    if "tensor" in spec:
+        return tensors[spec["tensor"]]
+    if "tuple" in spec:
+        return tuple(unflatten(part, tensors) for part in spec["tuple"])
+    if "float" in spec:
+        return float(spec["float"])
+    parts = {name: unflatten(part, tensors) for name, part in spec["fields"].items()}
+    return Memory.kinds[spec["memory"]](**parts)
+
+
+def pack_history(history: list[Check]) -> Tensor:
+    """(looks, fields) in float64."""
+    rows = [[float(getattr(check, name)) for name in CHECK_FIELDS] for check in history]
+    return torch.tensor(rows, dtype=torch.float64).reshape(len(rows), len(CHECK_FIELDS))
+
+
+def unpack_history(table: Tensor) -> list[Check]:
+    """The inverse of :func:`pack_history`."""
+    kinds = {"iteration": int, "stagnant": bool}
+    return [
+        Check(
+            **{
+                name: kinds.get(name, float)(value)
+                for name, value in zip(CHECK_FIELDS, row, strict=True)
+            }
+        )
+        for row in table.tolist()
+    ]
