@@ -1,0 +1,76 @@
+"""Groups that move together, or crash together: certified symmetric NMF of dependence matrices.
+
+import symnmf as sn
+b = sn.benchmark_matrix("tpdm", n=1000, seed=7)
+result = sn.factorize(b.operator, k=b.k)
+print(result.certificate)
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+#: Public name → module; each loads when it is first used.
+_HOME = {
+    "Certificate": "certificate",
+    "Checkpoint": "engine",
+    "GramOperator": "operators",
+    "Monitor": "engine",
+    "Result": "contract",
+    "Status": "contract",
+    "SymNMF": "estimator",
+    "SymmetricOperator": "operators",
+    "SymnmfError": "errors",
+    "as_operator": "operators",
+    "benchmark_matrix": "synthetic",
+    "factorize": "factorize",
+    "load": "results",
+    "plot": "plot",
+    "read_matrix": "data",
+    "save": "results",
+    "solvers": "solvers.registry",
+}
+
+__all__ = ["__version__", *_HOME]
+
+if TYPE_CHECKING:
+    from symnmf import plot
+    from symnmf.certificate import Certificate
+    from symnmf.contract import Result, Status
+    from symnmf.data import read_matrix
+    from symnmf.engine import Checkpoint, Monitor
+    from symnmf.errors import SymnmfError
+    from symnmf.estimator import SymNMF
+    from symnmf.factorize import factorize
+    from symnmf.operators import GramOperator, SymmetricOperator, as_operator
+    from symnmf.results import load, save
+    from symnmf.solvers.registry import solvers
+    from symnmf.synthetic import benchmark_matrix
+
+
+class _Package(ModuleType):
+    """The package: public names load on first use, and win over modules of the same name."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'symnmf' has no attribute {name!r}")
+        module = import_module(f"symnmf.{_HOME[name]}")
+        value = module if name == _HOME[name] == "plot" else getattr(module, name)
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Importing symnmf.factorize would otherwise hide the function of that name.
+        if not (isinstance(value, ModuleType) and name in _HOME):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted(__all__)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,5 @@
+"""``python -m symnmf``."""
+
+from symnmf.cli import main
+
+main()

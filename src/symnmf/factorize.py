@@ -1,0 +1,122 @@
+"""The front door: a matrix in, a certified factorization out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from symnmf.contract import Problem, Result, Status
+from symnmf.engine import Callback, Checkpoint, Monitor, Progress, solve
+from symnmf.engine.driver import MAX_ITER
+from symnmf.errors import CollapsedWarning, NotConvergedWarning
+from symnmf.operators import as_operator
+from symnmf.solvers.registry import make_solver
+
+#: What ``solver="auto"`` stands for.
+AUTO = "admm"
+
+#: What to try when a run ended without meeting the criterion.
+ADVICE = {
+    Status.COLLAPSED: "every column of H is nearly the same and carries no groups; start from "
+    "another seed, start='nndsvd', or use another solver",
+    Status.STAGNATED: "the error no longer changes but the gradient is above its gate; use another "
+    "solver or dtype=torch.float64",
+    Status.MAX_ITER: "raise max_iter, or use another solver",
+    Status.TIME_OUT: "raise max_seconds, or use another solver",
+    Status.DIVERGED: "use a smaller step, or the default options of the solver",
+}
+
+
+def factorize(
+    S: Any,
+    k: int,
+    solver: str = "auto",
+    *,
+    seed: int = 0,
+    start: str | Tensor | np.ndarray = "random",
+    max_iter: int = MAX_ITER,
+    max_seconds: float | None = None,
+    kkt_gate: float | None = None,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+    checkpoint: str | Path | Checkpoint | None = None,
+    resume: bool = False,
+    **options: Any,
+) -> Result:
+    """Factorize a dependence matrix, S ≈ H Hᵀ with H ≥ 0, and certify the answer.
+
+    Arguments:
+        S: (n, n) symmetric non-negative matrix: array, tensor, memory map, sparse matrix, data
+            frame with equal index and columns, or an operator.
+        k: number of columns of H, that is, of groups.
+        solver: a name of ``symnmf solvers``; ``"auto"`` chooses.
+        seed: of the start and of every draw; the same seed gives the same answer.
+        start: ``"random"`` (the paper's), ``"nndsvd"``, or an (n, k) factor H0.
+        max_iter: most iterations.
+        max_seconds: most wall time.
+        kkt_gate: threshold of the scaled projected gradient; the paper's by default.
+        dtype: torch.float32 or torch.float64; what S has by default.
+        device: where to compute; where S is by default.
+        progress: show a line of progress on a terminal.
+        callbacks: called with (check, H) after every look; True stops the run.
+        checkpoint: folder to save the run in.
+        resume: go on with the run saved there.
+        options: hyper-parameters of the solver.
+
+    Returns:
+        the factor with its status, certificate and history. A run that does not meet the
+        criterion warns and returns the best factor it saw.
+
+    Example:
+        >>> import numpy as np
+        >>> S = np.kron(np.eye(2), np.ones((3, 3)))
+        >>> factorize(S, k=2, seed=1).status.name
+        'CONVERGED'
+    """
+    operator = as_operator(S, dtype=dtype, device=device)
+    name = AUTO if solver == "auto" else solver
+    algorithm = make_solver(name, **options)
+    if not isinstance(start, str | Tensor):
+        start = torch.from_numpy(np.array(start))
+    problem = Problem(operator, k, seed, start)
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        checkpoint = Checkpoint(Path(checkpoint))
+    with ExitStack() as stack:
+        shown = [stack.enter_context(Progress())] if progress else []
+        result = solve(
+            problem,
+            algorithm,
+            name=name,
+            monitor=Monitor(kkt_gate=kkt_gate),
+            max_iter=max_iter,
+            max_seconds=max_seconds,
+            callbacks=[*shown, *callbacks],
+            checkpoint=checkpoint,
+            resume=resume,
+        )
+    _warn(result)
+    return result
+
+
+def _warn(result: Result) -> None:
+    """Say once that a result is not what was asked for; a stop on request is."""
+    if result.status.good or result.status is Status.STOPPED:
+        return
+    kind = CollapsedWarning if result.status is Status.COLLAPSED else NotConvergedWarning
+    warnings.warn(
+        f"{result.solver} ended {result.status.name} after {result.iterations} iterations "
+        f"(error {result.certificate.error:.3g}, gradient "
+        f"{result.certificate.kkt / result.certificate.kkt_gate:.3g} × its gate): "
+        f"{ADVICE[result.status]}.",
+        kind,
+        stacklevel=3,
+    )

@@ -1,0 +1,94 @@
+"""Figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from symnmf.contract import Result
+from symnmf.operators import SymmetricOperator
+from symnmf.operators.base import row_chunks
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Cells along a side of a heat map; larger matrices are averaged down to this.
+CELLS = 200
+
+
+def heat_maps(S: SymmetricOperator, result: Result, title: str = "") -> Figure:
+    """S with its rows sorted by group, beside H Hᵀ.
+
+    Arguments:
+        S: the matrix that was factorized.
+        result: its factorization.
+        title: of the figure.
+
+    Example:
+        >>> import numpy as np, symnmf as sn
+        >>> S = sn.as_operator(np.kron(np.eye(2), np.ones((3, 3))))
+        >>> len(heat_maps(S, sn.factorize(S, k=2)).data)
+        2
+    """
+    from plotly.graph_objects import Heatmap
+    from plotly.subplots import make_subplots
+
+    order = group_order(result)
+    cells = _cells(S.n, order)
+    seen = averaged(cells, S.n, lambda X: S.matmul(X.to(S.dtype)))
+    H = result.H.to(torch.float64)
+    made = averaged(cells, S.n, lambda X: H @ (H.T @ X))
+    top = float(torch.maximum(seen.max(), made.max()))
+    figure: Figure = make_subplots(
+        cols=2, subplot_titles=("S, rows sorted by group", "H Hᵀ, what the groups explain")
+    )
+    for column, values in ((1, seen), (2, made)):
+        heat = Heatmap(
+            z=values.numpy().round(4),
+            zmin=0,
+            zmax=top,
+            colorscale="Viridis",
+            showscale=column == 2,
+            hovertemplate="row %{y}, column %{x}: %{z}<extra></extra>",
+        )
+        figure.add_trace(heat, row=1, col=column)
+    figure.update_yaxes(autorange="reversed", scaleanchor="x", showticklabels=False)
+    figure.update_yaxes(scaleanchor="x2", col=2)
+    figure.update_xaxes(showticklabels=False, constrain="domain")
+    figure.update_layout(title=title, template="plotly_white", width=1000, height=540)
+    return figure
+
+
+def group_order(result: Result) -> Tensor:  # (n,)
+    """Rows by group, largest group first, clearest member first; unassigned last."""
+    labels, margins = result.labels().cpu(), result.margins().cpu()
+    sizes = torch.bincount(labels[labels >= 0], minlength=result.H.shape[1])
+    place = torch.argsort(torch.argsort(-sizes, stable=True), stable=True)
+    rank = torch.where(labels >= 0, place[labels.clamp(min=0)], len(place))
+    order = torch.argsort(-margins, stable=True)
+    return order[torch.argsort(rank[order], stable=True)]
+
+
+def _cells(n: int, order: Tensor) -> Tensor:  # (n,)
+    """Cell of each row in the heat map."""
+    cells = torch.empty(n, dtype=torch.int64)
+    cells[order] = torch.arange(n) * min(n, CELLS) // n
+    return cells
+
+
+def averaged(cells: Tensor, n: int, product: object) -> Tensor:  # (cells, cells)
+    """Mean of a symmetric matrix over pairs of cells, by products with the cell averages."""
+    assert callable(product)
+    count = int(cells.max()) + 1
+    sizes = torch.bincount(cells, minlength=count).to(torch.float64)
+    out = torch.zeros(count, count, dtype=torch.float64)
+    for part in row_chunks(count, n):
+        width = part.stop - part.start
+        X = torch.zeros(n, width, dtype=torch.float64)
+        inside = (cells >= part.start) & (cells < part.stop)
+        X[inside, cells[inside] - part.start] = 1.0
+        columns = product(X / sizes[part]).to(torch.float64).cpu()
+        out[:, part] = torch.zeros(count, width, dtype=torch.float64).index_add_(0, cells, columns)
+    return out / sizes[:, None]

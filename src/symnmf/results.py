@@ -1,0 +1,136 @@
+"""A result as a folder of plain files, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from safetensors.torch import load_file, save_file
+
+from symnmf import __version__, files
+from symnmf.certificate import Certificate
+from symnmf.contract import Result, Status
+from symnmf.engine.checkpoint import pack_history, unpack_history
+from symnmf.errors import InvalidFile
+
+KIND = "symnmf result"
+#: A spreadsheet takes a cell that begins so for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
+    """Write a result to a folder.
+
+    ``loadings`` (csv and parquet), ``labels.csv``, ``certificate.json``, ``history.csv``, the
+    model (``model.safetensors``) and ``manifest.json``, which is written last.
+
+    Arguments:
+        result: what :func:`symnmf.factorize` returned.
+        folder: made when missing.
+        force: replace a result that is there.
+
+    Example:
+        >>> import tempfile, numpy as np, symnmf as sn
+        >>> result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), k=2)
+        >>> sn.load(sn.save(result, tempfile.mkdtemp())).status.name
+        'CONVERGED'
+    """
+    folder = Path(folder)
+    check_free(folder, force=force)
+    with files.lock(folder):
+        # Without its manifest a folder holds no result: old and new are never mixed.
+        (folder / files.MANIFEST).unlink(missing_ok=True)
+        names = list(result.names or (str(i) for i in range(len(result.H))))
+        columns = [f"group_{j}" for j in range(result.H.shape[1])]
+        H = result.H.cpu().contiguous()
+        loadings = pd.DataFrame(H.numpy(), index=pd.Index(names, name="name"), columns=columns)
+        labels = pd.DataFrame(
+            {"group": result.labels().cpu().numpy(), "margin": result.margins().cpu().numpy()},
+            index=loadings.index,
+        )
+        with files.atomic(folder / "loadings.parquet") as temporary:
+            loadings.to_parquet(temporary)
+        _write_csv(folder / "loadings.csv", loadings)
+        _write_csv(folder / "labels.csv", labels)
+        looks = [asdict(check) for check in result.history]
+        _write_csv(folder / "history.csv", pd.DataFrame(looks).set_index("iteration"))
+        files.write_json(folder / "certificate.json", result.certificate.as_dict())
+        with files.atomic(folder / "model.safetensors") as temporary:
+            save_file({"H": H, "history": pack_history(list(result.history))}, temporary)
+        content = {
+            "version": __version__,
+            "status": result.status.name,
+            "certificate": result.certificate.as_dict(),
+            "solver": result.solver,
+            "options": _plain(result.options),
+            "seed": result.seed,
+            "iterations": result.iterations,
+            "seconds": result.seconds,
+            "products": result.products,
+            "names": None if result.names is None else list(result.names),
+        }
+        files.write_manifest(folder, KIND, {"model": "model.safetensors"}, content)
+    return folder
+
+
+def check_free(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that holds a result, unless told to replace it."""
+    if (folder / files.MANIFEST).exists() and not force:
+        raise InvalidFile(
+            str(folder), "already holds a result", "Choose another folder, or pass force"
+        )
+
+
+def load(folder: str | Path) -> Result:
+    """Read a result that :func:`save` wrote, after checking its checksums.
+
+    Arguments:
+        folder: of the result.
+    """
+    found, content = files.read_manifest(Path(folder), KIND)
+    try:
+        tensors = load_file(found["model"])
+        names = content["names"]
+        return Result(
+            H=tensors["H"],
+            status=Status[content["status"]],
+            certificate=Certificate(**content["certificate"]),
+            history=tuple(unpack_history(tensors["history"])),
+            solver=content["solver"],
+            seed=content["seed"],
+            iterations=content["iterations"],
+            seconds=content["seconds"],
+            products=content["products"],
+            options=content["options"],
+            names=None if names is None else tuple(names),
+        )
+    except (KeyError, TypeError, ValueError) as broken:
+        raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken
+
+
+def _write_csv(path: Path, table: pd.DataFrame) -> None:
+    table = table.rename(index=safe_cell) if table.index.dtype.kind not in "iuf" else table
+    with files.atomic(path) as temporary:
+        table.to_csv(temporary)
+
+
+def safe_cell(text: Any) -> Any:
+    """A cell that no spreadsheet runs as a formula.
+
+    Example:
+        >>> safe_cell("=1+1")
+        "'=1+1"
+    """
+    return f"'{text}" if isinstance(text, str) and text.startswith(FORMULA) else text
+
+
+def _plain(value: Any) -> Any:
+    """Options as JSON; what JSON does not know becomes its words."""
+    if isinstance(value, dict):
+        return {str(name): _plain(v) for name, v in value.items()}
+    if isinstance(value, torch.Tensor):
+        return f"tensor of shape {tuple(value.shape)}"
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

@@ -1,0 +1,42 @@
+"""Reading matrices."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from symnmf import as_operator, read_matrix
+from symnmf.errors import InvalidFile, InvalidMatrix
+
+S = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
+FRAME = pd.DataFrame(S, index=list("abc"), columns=list("abc"))
+
+
+def test_every_format(tmp_path):
+    np.save(tmp_path / "S.npy", S)
+    sp.save_npz(tmp_path / "S.npz", sp.csr_array(S))
+    FRAME.to_csv(tmp_path / "S.csv")
+    FRAME.to_parquet(tmp_path / "S.parquet")
+    FRAME.reset_index().to_parquet(tmp_path / "column.parquet")
+    for name in ("S.npy", "S.npz", "S.csv", "S.parquet", "column.parquet"):
+        operator = as_operator(read_matrix(tmp_path / name))
+        assert operator.trace() == 3.0
+        assert operator.names == (None if name[:3] in ("S.n",) else list("abc"))
+    assert isinstance(read_matrix(tmp_path / "S.npy"), np.memmap)
+
+
+def test_refused(tmp_path):
+    with pytest.raises(InvalidFile, match=r"does not exist"):
+        read_matrix(tmp_path / "S.csv")
+    with pytest.raises(InvalidFile, match=r"ending '.xlsx'"):
+        read_matrix(tmp_path / "S.xlsx")
+    np.save(tmp_path / "S.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(InvalidFile, match="cannot be read: .*Python objects"):
+        read_matrix(tmp_path / "S.npy")
+    for name in ("S.parquet", "S.npz", "S.npy"):
+        (tmp_path / name).write_bytes(b"nonsense")
+        with pytest.raises(InvalidFile, match="cannot be read"):
+            read_matrix(tmp_path / name)
+    (tmp_path / "S.csv").write_text("name,a,b\na,1,x\nb,x,1\n")
+    with pytest.raises(InvalidMatrix, match="Real numbers"):
+        as_operator(read_matrix(tmp_path / "S.csv"))

@@ -1,0 +1,91 @@
+"""The command line, run as a user would."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import symnmf as sn
+from symnmf.cli import main
+
+S = np.kron(np.eye(2), np.ones((3, 3)))
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """The command in this process: its exit code is checked, its words are returned."""
+
+    def call(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["symnmf", *map(str, arguments)])
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            with pytest.raises(SystemExit) as ended:
+                main()
+        out = "".join(capsys.readouterr())
+        assert ended.value.code == code, out
+        return out
+
+    return call
+
+
+def test_as_a_module():
+    command = [sys.executable, "-m", "symnmf", "fit", "--matrix", "no.csv", "--k", "2"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "Error: no.csv: does not exist. Check the path.\n"
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    path = tmp_path / "S.csv"
+    pd.DataFrame(S, index=list("abcdef"), columns=list("abcdef")).to_csv(path)
+    return path
+
+
+def test_demo(run, tmp_path):
+    out = run("demo", "--out", tmp_path / "demo", "--n", 64)
+    assert out.count("CONVERGED") == 2
+    assert "least possible error" in out
+    for kind in ("tpdm", "corr"):
+        assert sn.load(tmp_path / "demo" / kind).status.good
+        page = (tmp_path / "demo" / kind / "groups.html").read_text()
+        assert "plotly" in page
+        assert 'src="http' not in page
+
+
+def test_fit(run, matrix, tmp_path):
+    out = run("fit", "--matrix", matrix, "--k", 2, "--out", tmp_path / "out")
+    assert "CONVERGED" in out
+    result = sn.load(tmp_path / "out")
+    assert result.names == tuple("abcdef")
+    again = ("fit", "--matrix", matrix, "--k", 2, "--out", tmp_path / "out")
+    assert "already holds a result" in run(*again, code=2)
+    run(*again, "--force")
+
+
+def test_fit_stopped_short_can_go_on(run, tmp_path):
+    np.save(tmp_path / "S.npy", sn.benchmark_matrix("corr", 64, seed=1, samples=1000).operator.S)
+    command = ("fit", "--matrix", tmp_path / "S.npy", "--k", 8, "--out", tmp_path / "out")
+    out = run(*command, "--max-iter", 20, code=1)
+    assert "NotConvergedWarning: admm ended MAX_ITER" in out
+    assert "CONVERGED" in run(*command, "--resume")
+
+
+def test_wrong_input_is_one_line(run, tmp_path, matrix):
+    out = run("fit", "--matrix", tmp_path / "no.csv", "--k", 2, "--out", tmp_path / "o", code=2)
+    assert "does not exist" in out
+    out = run("fit", "--matrix", matrix, "--k", 9, "--out", tmp_path / "o", code=2)
+    assert "k: got 9. Pass a whole number from 1 to n = 6." in out
+    out = run("fit", "--matrix", matrix, "--k", 2, "--solver", "admn", code=2)
+    assert "Did you mean 'admm'" in out
+
+
+def test_solvers_and_help(run):
+    out = run("solvers")
+    for name in sn.solvers():
+        assert name in out
+    assert "Exit codes" in run("--help")

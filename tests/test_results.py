@@ -1,0 +1,57 @@
+"""Result folders: written whole, read back, refused when damaged."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import symnmf as sn
+from symnmf.errors import InvalidFile
+
+NAMES = ["plain", "=cmd|'/c calc'!A0", "@x", "</script>"]
+
+
+@pytest.fixture
+def result():
+    S = pd.DataFrame(np.kron(np.eye(2), np.ones((2, 2))), index=NAMES, columns=NAMES)
+    return sn.factorize(S, 2, seed=3)
+
+
+def test_round_trip(result, tmp_path):
+    back = sn.load(sn.save(result, tmp_path / "out"))
+    assert torch.equal(back.H, result.H)
+    assert back.certificate == result.certificate
+    assert back.history == result.history
+    assert (back.status, back.solver, back.names) == (result.status, result.solver, tuple(NAMES))
+
+
+def test_tables(result, tmp_path):
+    sn.save(result, tmp_path)
+    loadings = pd.read_parquet(tmp_path / "loadings.parquet")
+    assert list(loadings.index) == NAMES
+    np.testing.assert_array_equal(loadings.to_numpy(), result.H.numpy())
+    labels = pd.read_csv(tmp_path / "labels.csv", index_col=0)
+    np.testing.assert_array_equal(labels["group"], result.labels())
+    assert list(labels.index) == ["plain", "'=cmd|'/c calc'!A0", "'@x", "</script>"]
+    certificate = json.loads((tmp_path / "certificate.json").read_text())
+    assert certificate["converged"] is True
+    assert len(pd.read_csv(tmp_path / "history.csv")) == len(result.history)
+
+
+def test_never_overwrites_unless_told_to(result, tmp_path):
+    sn.save(result, tmp_path)
+    with pytest.raises(InvalidFile, match="already holds a result.*force"):
+        sn.save(result, tmp_path)
+    sn.save(result, tmp_path, force=True)
+
+
+def test_damaged_and_missing(result, tmp_path):
+    sn.save(result, tmp_path)
+    with (tmp_path / "model.safetensors").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(InvalidFile, match="checksum"):
+        sn.load(tmp_path)
+    with pytest.raises(InvalidFile, match="cannot be read"):
+        sn.load(tmp_path / "nothing")
