@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
-PATHS  := src tests benchmarks
+PATHS  := src tests benchmarks docs
 
 .PHONY: demo test test-all lint types bench docs clean
 
