@@ -12,13 +12,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from symnmf.operators.base import row_chunks
+from symnmf.operators.base import WIDE_ENTRIES, row_chunks
 
 
 def gram64(X: Tensor) -> Tensor:  # (n, c) -> (c, c)
     """``XᵀX`` in float64, summed over row chunks."""
     total = torch.zeros(X.shape[1], X.shape[1], dtype=torch.float64, device=X.device)
-    for part in row_chunks(len(X), X.shape[1]):
+    for part in row_chunks(len(X), X.shape[1], WIDE_ENTRIES):
         rows = X[part].to(torch.float64)
         total.addmm_(rows.T, rows)
     return total
@@ -27,7 +27,7 @@ def gram64(X: Tensor) -> Tensor:  # (n, c) -> (c, c)
 def inner64(X: Tensor, Y: Tensor) -> float:
     """⟨X, Y⟩ in float64, summed over row chunks."""
     total = 0.0
-    for part in row_chunks(len(X), X.shape[1]):
+    for part in row_chunks(len(X), X.shape[1], WIDE_ENTRIES):
         total += float((X[part].to(torch.float64) * Y[part]).sum())
     return total
 
@@ -57,7 +57,7 @@ def gradient(H: Tensor, SH: Tensor, out: Tensor | None = None) -> Tensor:  # (n,
 def projected_norm(H: Tensor, grad: Tensor) -> float:
     """‖∇_proj f‖_F: the gradient where H > 0, its negative part where H = 0 (Lin, 2007)."""
     total = 0.0
-    for part in row_chunks(len(H), H.shape[1]):
+    for part in row_chunks(len(H), H.shape[1], WIDE_ENTRIES):
         g = grad[part].to(torch.float64)
         total += float(torch.where(H[part] > 0, g, g.clamp(max=0)).square_().sum())
     return float(total**0.5)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from symnmf.objective import gram64
 from symnmf.operators import CountingOperator, GramOperator, SymmetricOperator
-from symnmf.operators.base import row_chunks
+from symnmf.operators.base import WIDE_ENTRIES, row_chunks
 from symnmf.seeds import torch_stream
 
 #: Dense matrices up to this size, and Gram factors up to this width, are solved exactly.
@@ -200,7 +200,7 @@ def _rayleigh_ritz(Q: Tensor, Y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def _cross64(Q: Tensor, Y: Tensor) -> Tensor:
     total = torch.zeros(Q.shape[1], Y.shape[1], dtype=torch.float64, device=Q.device)
-    for part in row_chunks(len(Q), Q.shape[1]):
+    for part in row_chunks(len(Q), Q.shape[1], WIDE_ENTRIES):
         total.addmm_(Q[part].to(torch.float64).T, Y[part].to(torch.float64))
     return total
 
@@ -208,7 +208,7 @@ def _cross64(Q: Tensor, Y: Tensor) -> Tensor:
 def _residual_gram(Q: Tensor, Y: Tensor, M: Tensor) -> Tensor:
     """(Y − Q M)ᵀ (Y − Q M) in float64, without the n×p difference."""
     total = torch.zeros_like(M)
-    for part in row_chunks(len(Q), Q.shape[1]):
+    for part in row_chunks(len(Q), Q.shape[1], WIDE_ENTRIES):
         difference = Y[part].to(torch.float64) - Q[part].to(torch.float64) @ M
         total.addmm_(difference.T, difference)
     return total

@@ -12,6 +12,8 @@ from torch import Tensor
 
 #: Largest temporary, in entries, that a default method gathers at a time.
 CHUNK_ENTRIES = 1 << 22
+#: Entries widened to float64 at a time by a reduction.
+WIDE_ENTRIES = 1 << 16
 
 
 def row_chunks(n: int, width: int, entries: int = CHUNK_ENTRIES) -> Iterator[slice]:
@@ -68,7 +70,7 @@ class SymmetricOperator(ABC):
         return out
 
     def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:  # (|j|, c) -> (|i|, c)
-        """``S[i][:, j] @ X`` in row chunks: no |i|×|j| temporary."""
+        """``S[i][:, j] @ X`` in row chunks: the block is never whole."""
         out = torch.empty(len(i), X.shape[1], dtype=self.dtype, device=self.device)
         for part in row_chunks(len(i), len(j)):
             torch.matmul(self.block(i[part], j), X, out=out[part])

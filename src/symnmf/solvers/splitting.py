@@ -51,7 +51,7 @@ class ADMM(Solver):
         return SplitState(problem.H0.clone(), None, torch.zeros_like(problem.H0), rho)
 
     def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
-        """One product with S and one k×k Cholesky factorization."""
+        """One product with S and one k×k inverse."""
         assert isinstance(state, SplitState)
         SW = problem.S.matmul(state.H) if state.SH is None else state.SH
         W, U = consensus(state.H, SW, state.U, state.rho)
@@ -59,10 +59,11 @@ class ADMM(Solver):
 
 
 def consensus(W: Tensor, SW: Tensor, U: Tensor, rho: float) -> tuple[Tensor, Tensor]:
-    """The next W and U."""
-    system = (W.T @ W).mul_(2.0)
+    """The next W and U; U is overwritten. The k×k inverse is made in float64."""
+    system = (W.T @ W).to(torch.float64).mul_(2.0)
     system.diagonal().add_(rho)
-    right = (W - U).mul_(rho).add_(SW, alpha=2.0)  # (n, k)
-    V = torch.cholesky_solve(right.T, torch.linalg.cholesky(system)).T.contiguous()
-    W = (V + U).clamp_(min=0)
-    return W, U + V - W
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(system)).to(W.dtype)
+    V = (W - U).mul_(rho).add_(SW, alpha=2.0) @ inverse  # (n, k)
+    U.add_(V)  # V + U: its positive part is W, its negative part the next dual
+    W = U.clamp(min=0)
+    return W, U.sub_(W)
