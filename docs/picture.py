@@ -7,7 +7,13 @@ from pathlib import Path
 
 page = Path(sys.argv[1]) / "tpdm" / "groups.html"
 target = Path(__file__).parent / "images" / "groups.png"
-command = "chromium --headless --no-sandbox --disable-gpu --disable-background-networking".split()
+command = [
+    "chromium",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+]
 with tempfile.TemporaryDirectory() as profile:
     options = [
         f"--user-data-dir={profile}",
