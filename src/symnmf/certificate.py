@@ -12,6 +12,8 @@ from symnmf.spectrum import Spectrum
 
 #: Above this excess, and with at most half of the possible worth, a factor has no groups.
 COLLAPSE_EXCESS = 0.05
+#: Above this excess it is on the plateau of one factor, whatever its worth.
+PLATEAU = 0.99
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ class Yardstick:
     def excess(self, error: float) -> float | None:
         """0 at the floor, 1 at the best single column; None where that means nothing."""
         low = self.floor[0]
-        span = self.spectrum.rank_one - low
+        span = self.spectrum.floor(1)[0] - low
         if self.k == 1 or span < 10 * self.resolution:
             return None
         return (error - low) / span
@@ -132,7 +134,7 @@ class Yardstick:
         excess = self.excess(error)
         if excess is None or excess <= COLLAPSE_EXCESS:
             return False
-        return self.worth(error) <= self.possible() / 2
+        return excess > PLATEAU or self.worth(error) <= self.possible() / 2
 
     def at_floor(self, error: float) -> bool:
         """Whether the error cannot be told from the floor."""

@@ -11,20 +11,22 @@ def hard_labels(H: Tensor) -> tuple[Tensor, Tensor]:  # (n, k) -> (n,), (n,)
 
     The label is the argmax of H with columns scaled to unit norm: the raw argmax follows the
     largest column. The margin is (first − second) / first, 0 for a tie and 1 when the row
-    loads on one column alone. A row of zeros gets label −1 and margin 0.
+    loads on one column alone. A row of zeros gets label −1 and margin 0; rows and columns that
+    rounding cannot tell from zero count as zero.
 
     Example:
         >>> hard_labels(torch.tensor([[9.0, 0.0], [9.0, 1.0], [0.0, 0.0]]))[0]
         tensor([ 0,  1, -1])
     """
     norms = torch.linalg.vector_norm(H, dim=0)
-    scaled = H / torch.where(norms > 0, norms, 1)
+    rounding = 10 * torch.finfo(H.dtype).eps
+    scaled = H / torch.where(norms > rounding * norms.max(), norms, torch.inf)
     if H.shape[1] == 1:
         first, second = scaled[:, 0], torch.zeros_like(scaled[:, 0])
         label = torch.zeros(len(H), dtype=torch.int64, device=H.device)
     else:
         top, place = scaled.topk(2, dim=1)
         first, second, label = top[:, 0], top[:, 1], place[:, 0]
-    empty = first <= 0
+    empty = first <= rounding * first.max()
     margin = torch.where(empty, 0, (first - second) / torch.where(empty, 1, first))
     return torch.where(empty, -1, label), margin

@@ -49,6 +49,11 @@ def error(H: Tensor, SH: Tensor, frob_sq: float) -> float:
     return 0.0 if value < 0 else value  # NaN stays NaN
 
 
+def best_scale(H: Tensor, SH: Tensor) -> float:
+    """The c ≥ 0 for which c·H has the least error: c² = ⟨H, S H⟩ / ‖HᵀH‖²."""
+    return float((max(0.0, inner64(H, SH)) / float(gram64(H).square().sum())) ** 0.5)
+
+
 def gradient(H: Tensor, SH: Tensor, out: Tensor | None = None) -> Tensor:  # (n, k)
     """∇f(H) = 4 (H (HᵀH) − S H)."""
     return torch.matmul(H, H.T @ H, out=out).sub_(SH).mul_(4.0)
@@ -69,5 +74,48 @@ def gradient_resolution(H: Tensor, SH: Tensor) -> float:
 
 
 def error_resolution(dtype: torch.dtype) -> float:
-    """The smallest error the trace identity can tell from zero: the precision of its terms."""
-    return torch.finfo(dtype).eps
+    """The smallest error the trace identity can tell from zero.
+
+    The precision of its terms; their sums are made in float64, whose own rounding counts when the
+    terms are float64 too.
+    """
+    return max(torch.finfo(dtype).eps, 64 * torch.finfo(torch.float64).eps)
+
+
+def row_gradient(H: Tensor, rows: Tensor, SH: Tensor) -> Tensor:  # (|I|, k)
+    """∇f on the rows I, from S[I] H."""
+    return (H[rows] @ (H.T @ H)).sub_(SH).mul_(4.0)
+
+
+def entry_gradient(H: Tensor, i: Tensor, j: Tensor, S_ij: Tensor, out: Tensor) -> Tensor:  # (n, k)
+    """Add the gradient of Σ_m (S_{i_m j_m} − ⟨h_{i_m}, h_{j_m}⟩)² to ``out``.
+
+    g_i += 2 r h_j and g_j += 2 r h_i with r = ⟨h_i, h_j⟩ − S_ij: over all n² pairs this is ∇f.
+    """
+    left, right = H[i], H[j]
+    r = (torch.linalg.vecdot(left, right) - S_ij).mul_(2.0)[:, None]
+    return out.index_add_(0, i, r * right).index_add_(0, j, r * left)
+
+
+def block_gradient(
+    H: Tensor, i: Tensor, j: Tensor, SH_ij: Tensor, SH_ji: Tensor, out: Tensor
+) -> Tensor:  # (n, k)
+    """Add the gradient of ‖S[I, J] − H_I H_Jᵀ‖² to ``out``, from S[I, J] H_J and S[J, I] H_I.
+
+    g_I += 2 R H_J and g_J += 2 Rᵀ H_I with R = H_I H_Jᵀ − S[I, J], which is not formed.
+    """
+    left, right = H[i], H[j]
+    out.index_add_(0, i, (left @ (right.T @ right)).sub_(SH_ij).mul_(2.0))
+    return out.index_add_(0, j, (right @ (left.T @ left)).sub_(SH_ji).mul_(2.0))
+
+
+def hessian_diagonal(H: Tensor, diag: Tensor) -> Tensor:  # (n, k)
+    """∂²f / ∂H_ij² = 4 ((HᵀH)_jj + ‖h_i‖² + H_ij² − S_ii)."""
+    columns = torch.linalg.vecdot(H, H, dim=0)
+    rows = torch.linalg.vecdot(H, H, dim=1) - diag
+    return H.square().add_(columns).add_(rows[:, None]).mul_(4.0)
+
+
+def gauss_newton(H: Tensor, D: Tensor) -> Tensor:  # (n, k)
+    """2 JᵀJ D = 4 (D HᵀH + H DᵀH), J the derivative of H Hᵀ: the Hessian without the residual."""
+    return (D @ (H.T @ H)).add_(H @ (D.T @ H)).mul_(4.0)

@@ -55,10 +55,10 @@ class Spectrum:
         """Interval of 1 − Σ_{j≤m} max(λ_j, 0)² / ‖S‖²: no H with m columns has less error.
 
         Ritz values lie below eigenvalues, which gives the upper end. For the lower end each one
-        is raised by its residual r_j, or by r_j² / gap where it stands clear of the rest of the
-        subspace. After a single power step the residual counts twice, and before it nothing is
-        known. A random start makes it unlikely, not impossible, that a larger eigenvalue was
-        missed: this is numerical, not proven.
+        is raised by twice its residual r_j, or by r_j² / gap where it stands clear, and at least to
+        the level below which the subspace may have missed eigenvalues, min_i(|θ_i| + r_i); before
+        the first power step nothing is known. A random start makes it unlikely, not impossible,
+        that a larger eigenvalue was missed: this is numerical, not proven.
         """
         m = min(m, len(self.values))
         high = 1.0 - float(self.values[:m].clamp(min=0).square().sum()) / self.frob_sq
@@ -83,16 +83,18 @@ class Spectrum:
     def positive(self, most: int) -> int:
         """Number of positive eigenvalues among the first ``most``."""
         resolution = float(torch.finfo(self.vectors.dtype).eps) * float(self.values[0])
-        return int((self.values[:most] > resolution).sum())
+        return int((self._raised[:most] > resolution).sum())
 
     @cached_property
     def _raised(self) -> Tensor:
         """Ritz values plus what their residuals allow."""
-        if self.power_steps == 1:
-            return self.values + 2 * self.residuals
-        gap = self.values - self.values[-1] - self.residuals[-1]
-        clear = self.residuals < CLEAR * gap
-        return self.values + torch.where(clear, self.residuals.square() / gap, self.residuals)
+        if self.power_steps is None:
+            return self.values
+        level = (self.values.abs() + self.residuals).min()
+        gap = self.values - level
+        clear = (self.residuals < CLEAR * gap) & (self.power_steps > 1)
+        rise = torch.where(clear, self.residuals.square() / gap, 2 * self.residuals)
+        return torch.maximum(self.values + rise, level)
 
 
 @dataclass(frozen=True)
@@ -240,7 +242,7 @@ def smallest_eigenvalue(
     basis[:, 0] = first.to(S.device) / first.norm()
     diagonal: list[float] = []
     side: list[float] = []
-    target = accuracy * S.trace() / S.n
+    target = accuracy * S.scale()
     while True:
         m = len(diagonal)
         w = S.matmul(basis[:, m : m + 1])[:, 0]
@@ -254,7 +256,8 @@ def smallest_eigenvalue(
             T += torch.diag(off, 1) + torch.diag(off, -1)
         values, V = torch.linalg.eigh(T)
         residual = abs(beta * float(V[-1, 0]))
-        if residual <= target or m + 1 == steps:
+        ended = beta <= torch.finfo(S.dtype).eps * float(values.abs().max())
+        if residual <= target or ended or m + 1 == steps:
             return float(values[0]), residual
         side.append(beta)
         basis[:, m + 1] = w / beta
@@ -277,10 +280,10 @@ def diagnostics(spectrum: Spectrum, k: int, lambda_min: float | None = None) -> 
         lambda_k=values[k - 1],
         lambda_k1=values[k],
         kappa=values[0] / smallest if smallest is not None and smallest > 0 else None,
-        r_eff=spectrum.trace / values[0],
+        r_eff=_ratio(spectrum.trace, values[0]),
         gamma_k=_ratio(values[k - 1], values[k]),
         gamma_k1=_ratio(values[k], values[k + 1]),
-        var_k=100.0 * sum(values[:k]) / spectrum.trace,
+        var_k=100.0 * _ratio(sum(values[:k]), spectrum.trace),
     )
 
 
