@@ -17,6 +17,7 @@ from symnmf.certificate import Certificate
 from symnmf.errors import InvalidInput
 from symnmf.labels import hard_labels
 from symnmf.operators import CountingOperator, SymmetricOperator
+from symnmf.operators.convert import check_operator
 from symnmf.spectrum import Spectrum, leading
 from symnmf.start import check_start, given_start, nndsvd_start, random_start
 
@@ -43,8 +44,9 @@ class Problem:
     def __init__(
         self, S: SymmetricOperator, k: Any, seed: Any = 0, start: str | Tensor = "random"
     ) -> None:
-        k = _whole("k", k, 1, S.n, f"from 1 to n = {S.n}")
-        seed = _whole("seed", seed, 0, math.inf, "that is not negative")
+        check_operator(S)
+        k = whole("k", k, 1, S.n, f"from 1 to n = {S.n}")
+        seed = whole("seed", seed, 0, math.inf, "that is not negative")
         check_start(start, S, k)
         object.__setattr__(self, "S", S if isinstance(S, CountingOperator) else CountingOperator(S))
         object.__setattr__(self, "k", k)
@@ -60,15 +62,23 @@ class Problem:
             return nndsvd_start(self.S, self.k, self.spectrum)
         return random_start(self.S, self.k, self.seed)
 
-    @property
-    def products(self) -> float:
-        """Products S @ X with k columns spent so far."""
-        return self.S.columns / self.k
-
     @cached_property
     def spectrum(self) -> Spectrum:
         """Leading eigenpairs of S."""
-        return leading(self.S, self.k, seed=self.seed)
+        before = self.S.work
+        spectrum = leading(self.S, self.k, seed=self.seed)
+        self.__dict__["spectrum_work"] = self.S.work - before
+        return spectrum
+
+    @property
+    def spent(self) -> int:
+        """Work done with S so far, the spectrum aside."""
+        return self.S.work - int(self.__dict__.get("spectrum_work", 0))
+
+    def products(self, since: int = 0) -> float:
+        """Products S @ X with k columns, the spectrum included, and of the rest what is new."""
+        work = self.spent - since + int(self.__dict__.get("spectrum_work", 0))
+        return work / (self.S.n**2 * self.k)
 
     @cached_property
     def entry_scale(self) -> float:
@@ -79,7 +89,8 @@ class Problem:
         return math.sqrt(self.S.scale() / self.k)
 
 
-def _whole(name: str, value: Any, low: int, high: float, words: str) -> int:
+def whole(name: str, value: Any, low: int, high: float, words: str) -> int:
+    """A whole number in a range, or the error that says so."""
     try:
         if low <= index(value) <= high:
             return index(value)
@@ -99,6 +110,9 @@ class Memory:
 
     def __init_subclass__(cls) -> None:
         Memory.kinds[cls.__qualname__] = cls
+
+
+Memory.kinds["Memory"] = Memory
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import isclose, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from symnmf.contract import Check, Memory
 from symnmf.errors import InvalidFile, InvalidInput
 
 KIND, PREFIX = "symnmf checkpoint", "run-"
+#: A run that ended so can go on with a larger budget.
+RESUMABLE = ("MAX_ITER", "TIME_OUT", "STOPPED")
 CHECK_FIELDS = tuple(f.name for f in fields(Check))
 
 
@@ -26,11 +28,13 @@ class Checkpoint:
 
     Arguments:
         folder: made when missing; it holds one checkpoint, the newest.
-        every_seconds: time between two saves; they happen at checks.
+        every_seconds: time between two saves; they happen at checks, and at the end.
+        overwrite: replace an unfinished run that is there.
     """
 
     folder: Path
     every_seconds: float = 60.0
+    overwrite: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", Path(self.folder))
@@ -50,24 +54,34 @@ class Checkpoint:
         name = f"{PREFIX}{iteration:09d}.safetensors"
         with files.atomic(self.folder / name) as temporary:
             save_file(tensors, temporary)
-        content = {"identity": dict(identity), "spec": spec}
+        over = spec["fields"].get("ended") not in (None, *RESUMABLE)
+        content = {"identity": dict(identity), "spec": spec, "over": over}
         files.write_manifest(self.folder, KIND, {"run": name}, content)
         files.remove_all_but(self.folder, PREFIX, {name})
 
-    def clear(self) -> None:
-        """Forget the saved run: it has ended."""
-        (self.folder / files.MANIFEST).unlink(missing_ok=True)
-        files.remove_all_but(self.folder, PREFIX, set())
+    def check_free(self, *, resume: bool) -> None:
+        """Refuse to begin where another run is not over."""
+        if resume or self.overwrite or not self.exists():
+            return
+        _, content = files.read_manifest(self.folder, KIND)
+        if not content.get("over", False):
+            raise InvalidInput(
+                "checkpoint",
+                f"{self.folder} holds an unfinished run",
+                "Pass resume=True to go on with it, or choose another folder",
+            )
 
-    def load(self, identity: Mapping[str, Any], device: torch.device) -> Memory:
+    def load(self, identity: Mapping[str, Any], device: torch.device, same: float) -> Memory:
         """Read the run back, refusing that of another problem or solver."""
         found, content = files.read_manifest(self.folder, KIND)
         theirs = content.get("identity", {})
         for key, ours in identity.items():
-            if theirs.get(key) != ours:
+            other = theirs.get(key)
+            close = isinstance(ours, float) and isinstance(other, float)
+            if not (isclose(ours, other, rel_tol=same) if close else ours == other):
                 raise InvalidFile(
                     str(self.folder),
-                    f"holds another run: its {key} is {theirs.get(key)!r}, this one's is {ours!r}",
+                    f"holds another run: its {key} is {other!r}, this one's is {ours!r}",
                     "Resume with the same matrix, k, seed, start and solver, or use a new folder",
                 )
         tensors = load_file(found["run"], device=str(device))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass
-from math import isfinite
+from math import inf, isfinite
 from time import perf_counter
 from typing import Any
 
@@ -13,18 +15,18 @@ import torch
 from torch import Tensor
 
 from symnmf import files
-from symnmf.contract import Check, Memory, Problem, Result, Solver, State, Status
-from symnmf.engine.checkpoint import Checkpoint, pack_history, unpack_history
+from symnmf.contract import Check, Memory, Problem, Result, Solver, State, Status, whole
+from symnmf.engine.checkpoint import RESUMABLE, Checkpoint, pack_history, unpack_history
 from symnmf.engine.monitor import Monitor, Watch
 from symnmf.errors import InvalidInput
-from symnmf.seeds import torch_seed
+from symnmf.seeds import torch_seed, torch_stream
 
 #: Called after every look with the look and the factor (not to be changed); True stops the run.
 Callback = Callable[[Check, Tensor], bool | None]
 
 MAX_ITER = 10_000
-#: A run that ended so can go on with a larger budget.
-RESUMABLE = (Status.MAX_ITER, Status.TIME_OUT, Status.STOPPED)
+#: Relative difference of fingerprints that another number of threads may make.
+SAME = 1e-5
 
 
 @dataclass
@@ -34,12 +36,13 @@ class Run(Memory):
     state: State
     iteration: int
     seconds: float
-    columns: float
+    work: int
     best_H: Tensor
     best_look: int  # its place in the history
     history: Tensor
     last_H: Tensor | None
     quiet: int
+    ended: str | None  # how, if it is over
 
 
 def solve(
@@ -68,26 +71,18 @@ def solve(
         max_seconds: most wall time.
         callbacks: called after every look; one that returns True stops the run.
         checkpoint: where to save the run.
-        resume: go on with the saved run, if there is one.
+        resume: go on with the saved run, if there is one; one that is over is returned.
     """
-    if max_iter < 0:
-        raise InvalidInput("max_iter", f"got {max_iter}", "Pass 0 or more")
+    max_iter = whole("max_iter", max_iter, 0, inf, "that is not negative")
     if resume and checkpoint is None:
         raise InvalidInput("resume", "got True without a checkpoint", "Pass checkpoint= as well")
     with ExitStack() as stack:
         if checkpoint is not None:
             stack.enter_context(files.lock(checkpoint.folder))
-            if checkpoint.exists() and not resume:
-                raise InvalidInput(
-                    "checkpoint",
-                    f"{checkpoint.folder} holds an unfinished run",
-                    "Pass resume=True to go on with it, or choose another folder",
-                )
+            checkpoint.check_free(resume=resume)
         driver = _Driver(problem, solver, monitor or Monitor(), checkpoint)
-        driver.begin(resume)
-        status = driver.loop(max_iter, max_seconds, callbacks)
-        if checkpoint is not None and status not in RESUMABLE:
-            checkpoint.clear()
+        status = driver.begin(resume) or driver.loop(max_iter, max_seconds, callbacks)
+        driver.save(status, always=True)
         return driver.result(status, name or type(solver).__name__)
 
 
@@ -102,6 +97,8 @@ class _Driver:
         self.before = 0.0  # seconds spent by the runs that this one resumes
         self.watch: Watch = monitor.watch(problem)
         self.iteration = 0
+        self.saved_at: int | None = None  # the iteration at which the end was saved
+        self.torn = False  # a step was cut off: the state is not to be saved
         self.state: State
         self.best: tuple[int, Tensor]  # place in the history, factor
 
@@ -109,20 +106,23 @@ class _Driver:
     def seconds(self) -> float:
         return self.before + perf_counter() - self.began
 
-    def begin(self, resume: bool) -> None:
-        """At the start factor, or where the checkpoint left off."""
+    def begin(self, resume: bool) -> Status | None:
+        """At the start factor, or where the checkpoint left off; how that run ended, if it did."""
         problem = self.problem
-        if resume and self.checkpoint is not None and self.checkpoint.exists():
-            run = self.checkpoint.load(self._identity(), problem.S.device)
-            assert isinstance(run, Run)
-            self.state, self.iteration = run.state, run.iteration
-            self.best = (run.best_look, run.best_H)
-            self.before, problem.S.columns = run.seconds, run.columns
-            self.watch.history = unpack_history(run.history)
-            self.watch.last_H, self.watch.quiet = run.last_H, run.quiet
-            return
-        self.state = self.solver.init_state(problem)
-        self._look()
+        if not (resume and self.checkpoint is not None and self.checkpoint.exists()):
+            self.state = self.solver.init_state(problem)
+            self._look()
+            return None
+        run = self.checkpoint.load(self._identity(), problem.S.device, SAME)
+        assert isinstance(run, Run)
+        self.state, self.iteration = run.state, run.iteration
+        self.best = (run.best_look, run.best_H)
+        self.before = run.seconds
+        self.watch.since = problem.spent - run.work
+        self.watch.history = unpack_history(run.history)
+        self.watch.last_H, self.watch.quiet = run.last_H, run.quiet
+        status = None if run.ended is None else Status[run.ended]
+        return None if run.ended in RESUMABLE else status
 
     def loop(
         self, max_iter: int, max_seconds: float | None, callbacks: Sequence[Callback]
@@ -130,31 +130,37 @@ class _Driver:
         """Step and look until something ends the run."""
         problem, solver = self.problem, self.solver
         rng = torch.Generator(device=problem.S.device)
-        status = self._ended(callbacks, fresh=False)
+        status: Status | None = None
         try:
-            while status is None:
-                if self.iteration >= max_iter:
-                    status = Status.MAX_ITER
-                    break
-                rng.manual_seed(torch_seed(problem.seed, "step", self.iteration))
-                self.state = solver.step(problem, self.state, rng)
-                self.iteration += 1
-                late = max_seconds is not None and self.seconds > max_seconds
-                (late,) = problem.S.agree(late)
-                if late or self.iteration % solver.check_every == 0 or self.iteration == max_iter:
-                    self._look()
-                    status = self._ended(callbacks)
-                    if status is None and late:
-                        status = Status.TIME_OUT
-                    self._save(final=status in RESUMABLE or self.iteration == max_iter)
-        except KeyboardInterrupt:
+            with _Interrupts() as interrupts:
+                status = self._ended(callbacks, fresh=False)
+                while status is None:
+                    spent = max_seconds is not None and self.seconds > max_seconds
+                    late, stop = problem.S.agree(spent and self.iteration > 0, interrupts.seen)
+                    if late or stop or self.iteration >= max_iter:
+                        status = Status.STOPPED if stop else Status.TIME_OUT
+                        status = status if late or stop else Status.MAX_ITER
+                        if self.iteration % solver.check_every:
+                            # Saved before it is looked at: resumed, the run looks on its own grid.
+                            self.save(status, always=True)
+                            self._look(whole=False)
+                            self._tell(callbacks)
+                        break
+                    rng.manual_seed(torch_seed(problem.seed, "step", self.iteration))
+                    self.state = solver.step(problem, self.state, rng)
+                    self.iteration += 1
+                    if self.iteration % solver.check_every == 0:
+                        self._look()
+                        status = self._ended(callbacks)
+                        if status is None:
+                            self.save(None)
+        except KeyboardInterrupt:  # from a callback, or pressed twice
+            self.torn = True
             return Status.STOPPED
-        if status in (Status.STAGNATED, Status.MAX_ITER, Status.TIME_OUT):
-            look = self.watch.history[-1]
-            if self.watch.yardstick.collapsed(look.error) and (
-                look.gates_met or status is Status.STAGNATED
-            ):
-                return Status.COLLAPSED
+        look = self.watch.history[-1]
+        given_up = status is Status.STAGNATED or look.gates_met
+        if given_up and status is not Status.STOPPED:
+            return Status.COLLAPSED if self.watch.yardstick.collapsed(look.error) else status
         return status
 
     def result(self, status: Status, name: str) -> Result:
@@ -173,17 +179,20 @@ class _Driver:
             seed=self.problem.seed,
             iterations=self.iteration,
             seconds=self.seconds,
-            products=self.problem.products,
+            products=self.problem.products(self.watch.since),
             options=options_of(self.solver),
             names=None if self.problem.S.names is None else tuple(self.problem.S.names),
         )
 
-    def _look(self) -> None:
-        """Fill S H, measure, and keep the factor if it is the best so far."""
+    def _look(self, *, whole: bool = True) -> None:
+        """Fill S H, measure, and keep the factor if it is the best so far.
+
+        ``whole`` says that a whole interval lies behind: only then can a look be stagnant.
+        """
         state = self.state
         if state.SH is None:
             state.SH = self.problem.S.matmul(state.H)
-        warm = self.iteration >= self.solver.warm_up
+        warm = whole and self.iteration >= self.solver.warm_up
         check = self.watch.look(self.iteration, self.seconds, state.H, state.SH, warm=warm)
         history = self.watch.history
         if len(history) == 1 or check.error < history[self.best[0]].error:
@@ -192,8 +201,7 @@ class _Driver:
     def _ended(self, callbacks: Sequence[Callback], *, fresh: bool = True) -> Status | None:
         """What the newest look means: an end, a reaction of the solver, or nothing."""
         check = self.watch.history[-1]
-        stop = [callback(check, self.state.H) for callback in callbacks]
-        (stopped,) = self.problem.S.agree(any(stop))
+        stopped = self._tell(callbacks)
         if not (isfinite(check.error) and isfinite(check.kkt)):
             return Status.DIVERGED
         if check.gates_met and not self.watch.yardstick.collapsed(check.error):
@@ -206,37 +214,75 @@ class _Driver:
                 self.state, self.watch.quiet = answer, 0
         return Status.STAGNATED if self.watch.given_up() else None
 
-    def _save(self, *, final: bool) -> None:
-        due = self.checkpoint and perf_counter() - self.saved >= self.checkpoint.every_seconds
-        (due,) = self.problem.S.agree(bool(due) or final)
-        if self.checkpoint is None or not due:
+    def _tell(self, callbacks: Sequence[Callback]) -> bool:
+        """Show the newest look; whether one of them wants to stop."""
+        check = self.watch.history[-1]
+        wishes = [callback(check, self.state.H) for callback in callbacks]
+        (stop,) = self.problem.S.agree(any(wishes))
+        return bool(stop)
+
+    def save(self, status: Status | None, *, always: bool = False) -> None:
+        """Save the run if it is time, or at its end, once for each iteration."""
+        if self.checkpoint is None or self.saved_at == self.iteration:
+            return
+        due = perf_counter() - self.saved >= self.checkpoint.every_seconds
+        (due,) = self.problem.S.agree(always or due)
+        if not due or self.torn:
             return
         run = Run(
             state=self.state,
             iteration=self.iteration,
             seconds=self.seconds,
-            columns=self.problem.S.columns,
+            work=self.problem.spent - self.watch.since,
             best_H=self.best[1],
             best_look=self.best[0],
             history=pack_history(self.watch.history),
             last_H=self.watch.last_H,
             quiet=self.watch.quiet,
+            ended=status.name if status else None,
         )
         self.checkpoint.save(self.iteration, run, self._identity())
-        self.saved = perf_counter()
+        self.saved, self.saved_at = perf_counter(), None if status is None else self.iteration
 
     def _identity(self) -> dict[str, Any]:
+        """What makes a run this run; numbers are compared up to rounding."""
         problem, S = self.problem, self.problem.S
-        start = problem.start if isinstance(problem.start, str) else "given"
+        H0 = problem.H0.to(torch.float64)
+        mark = torch.rand(S.n, 2, generator=torch_stream(0, "fingerprint"), dtype=S.dtype)
+        mark = mark.to(S.device)
+        image = S.inner.matmul(mark)  # not counted: it is no part of the run
         return {
             "n": S.n,
             "k": problem.k,
             "dtype": str(S.dtype),
             "seed": problem.seed,
-            "start": start,
-            "norm of S": S.frob_sq(),
+            "start": float((H0 * mark[:, :1]).sum()),
+            "matrix": float((image[:, 0] * mark[:, 1]).sum(dtype=torch.float64)),
             "solver": repr(self.solver),
+            "criterion": repr(self.watch.monitor),
         }
+
+
+class _Interrupts:
+    """Ctrl-C as a flag that is read between steps; pressed again, it interrupts at once."""
+
+    def __init__(self) -> None:
+        self.seen = False
+        self.before: Any = None
+
+    def __enter__(self) -> _Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            self.before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+    def _note(self, *_: object) -> None:
+        if self.seen:
+            raise KeyboardInterrupt
+        self.seen = True
 
 
 def options_of(solver: Solver) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 
 import torch
 from torch import Tensor
@@ -35,7 +36,8 @@ class Monitor:
     def __post_init__(self) -> None:
         for name in ("kkt_gate", "stagnation", "patience"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            number = isinstance(value, int | float) and 0 < value < inf
+            if not (number or (value is None and name == "kkt_gate")):
                 raise InvalidInput(f"Monitor.{name}", f"got {value!r}", "Pass a positive number")
 
     def gate(self, n: int) -> float:
@@ -45,7 +47,7 @@ class Monitor:
     def watch(self, problem: Problem) -> Watch:
         """Begin to watch a run."""
         yardstick = Yardstick(problem.spectrum, problem.k, problem.S.dtype)
-        return Watch(self, problem, yardstick)
+        return Watch(self, problem, yardstick, since=problem.spent)
 
 
 @dataclass
@@ -58,11 +60,22 @@ class Watch:
     history: list[Check] = field(default_factory=list)
     last_H: Tensor | None = None
     quiet: int = 0  # looks since there was progress
+    since: int = 0  # what the problem had spent before this run
 
     def look(
-        self, iteration: int, seconds: float, H: Tensor, SH: Tensor, *, warm: bool = True
+        self,
+        iteration: int,
+        seconds: float,
+        H: Tensor,
+        SH: Tensor,
+        *,
+        warm: bool = True,
     ) -> Check:
-        """Measure H and append to the history. ``warm`` says that the warm-up is over."""
+        """Measure H and append to the history.
+
+        ``warm`` says that the warm-up is over and that a whole interval lies behind: without it
+        the look cannot be stagnant.
+        """
         problem, frob_sq = self.problem, self.problem.S.frob_sq()
         now = error(H, SH, frob_sq)
         kkt, gate = self._kkt(H, SH)
@@ -77,7 +90,7 @@ class Watch:
         check = Check(
             iteration=iteration,
             seconds=seconds,
-            products=problem.products,
+            products=problem.products(self.since),
             error=now,
             decrease=drop / start if start > 0 else 0.0,
             kkt=kkt,

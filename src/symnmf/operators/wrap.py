@@ -111,9 +111,9 @@ class DiagonalShift(_Wrapped):
 class CountingOperator(_Wrapped):
     """S, and how much of it was multiplied: the cost axis of every comparison.
 
-    ``columns`` counts columns of full products: a block step of |i|×|j| on c columns adds
-    |i|·|j|·c / n², an entry read adds 1 / n². Divided by k it is the number of
-    ``S @ H`` equivalents.
+    ``work`` counts entries of S times columns, exactly: n²·c for a product, |i|·|j|·c for a
+    block of one, 1 for an entry that is read. ``columns`` is that in columns of full products;
+    divided by k it is the number of ``S @ H`` equivalents.
 
     Example:
         >>> import torch
@@ -126,26 +126,31 @@ class CountingOperator(_Wrapped):
 
     def __init__(self, inner: SymmetricOperator):
         super().__init__(inner)
-        self.columns = 0.0
+        self.work = 0
+
+    @property
+    def columns(self) -> float:
+        """Columns of full products."""
+        return self.work / self.n**2
 
     def matmul(self, X: Tensor) -> Tensor:
         """``S @ X``, counted."""
-        self.columns += X.shape[1]
+        self.work += self.n**2 * X.shape[1]
         return self.inner.matmul(X)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``S[i][:, j]``, counted."""
-        self.columns += len(i) * len(j) / self.n**2
+        self.work += len(i) * len(j)
         return self.inner.block(i, j)
 
     def entries(self, i: Tensor, j: Tensor) -> Tensor:
         """``S[i_m, j_m]``, counted."""
-        self.columns += len(i) / self.n**2
+        self.work += len(i)
         return self.inner.entries(i, j)
 
     def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:
         """``S[i][:, j] @ X``, counted."""
-        self.columns += len(i) * len(j) * X.shape[1] / self.n**2
+        self.work += len(i) * len(j) * X.shape[1]
         return self.inner.block_matmul(i, j, X)
 
     def diag(self) -> Tensor:
