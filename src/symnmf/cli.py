@@ -46,6 +46,7 @@ def demo(
     from sklearn.metrics import adjusted_rand_score
 
     from symnmf.factorize import factorize
+    from symnmf.files import write_text
     from symnmf.plot import heat_maps
     from symnmf.results import save
     from symnmf.synthetic import benchmark_matrix
@@ -56,7 +57,7 @@ def demo(
         market = benchmark_matrix(kind, n, seed=seed)
         result = factorize(market.operator, market.k, solver, seed=seed, progress=True)
         folder = save(result, out / kind, force=True)
-        heat_maps(market.operator, result, title).write_html(folder / "groups.html")
+        write_text(folder / "groups.html", heat_maps(market.operator, result, title).to_html())
         _show(console, f"Instruments that {title}, k = {market.k}", result)
         ari = adjusted_rand_score(market.labels, result.labels())
         console.print(f"Agreement with the true groups (ARI): {ari:.2f}")
@@ -93,9 +94,6 @@ def fit(
     from symnmf.results import check_free, save
 
     check_free(out, force=force or resume)
-    checkpoint = Checkpoint(out / "checkpoint")
-    if force and not resume:
-        checkpoint.clear()
     result = factorize(
         read_matrix(matrix),
         k,
@@ -104,7 +102,7 @@ def fit(
         max_iter=max_iter,
         max_seconds=max_seconds,
         progress=True,
-        checkpoint=checkpoint,
+        checkpoint=Checkpoint(out / "checkpoint", overwrite=force),
         resume=resume,
     )
     save(result, out, force=force or resume)
@@ -120,12 +118,13 @@ def solvers() -> None:
     from symnmf.solvers.registry import solvers as registry
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "family", "tier", "products", "n×k arrays", "options", "paper", "from"):
-        table.add_column(heading, overflow="fold")
+    headings = ("name", "family", "tier", "products", "n×k", "options (paper's)", "reference")
+    for heading in headings:
+        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
     for row in registry().values():
         options = ", ".join(f"{name}={value}" for name, value in row.parameters.items())
-        cells = (row.name, row.family, row.tier, row.products, str(row.memory), options)
-        table.add_row(*cells, row.paper, row.reference)
+        cells = (row.name, row.family, row.tier, row.products, str(row.memory))
+        table.add_row(*cells, f"{options} ({row.paper})", row.reference)
     Console().print(table)
 
 
@@ -151,6 +150,6 @@ def main() -> None:
     warnings.showwarning = as_line  # type: ignore[assignment]
     try:
         app()
-    except SymnmfError as wrong:
+    except (SymnmfError, OSError) as wrong:
         Console(stderr=True).print(f"Error: {wrong}", **PLAIN)
         sys.exit(2)

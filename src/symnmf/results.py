@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pandas as pd
 import torch
@@ -24,8 +27,9 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
     """Write a result to a folder.
 
-    ``loadings`` (csv and parquet), ``labels.csv``, ``certificate.json``, ``history.csv``, the
-    model (``model.safetensors``) and ``manifest.json``, which is written last.
+    The model (``model-….safetensors``) and ``manifest.json``, which make it current in one step:
+    whoever is killed leaves the old result or the new one. Then the tables made from it:
+    ``loadings`` (csv and parquet), ``labels.csv``, ``history.csv``, ``certificate.json``.
 
     Arguments:
         result: what :func:`symnmf.factorize` returned.
@@ -39,40 +43,44 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         'CONVERGED'
     """
     folder = Path(folder)
-    check_free(folder, force=force)
     with files.lock(folder):
-        # Without its manifest a folder holds no result: old and new are never mixed.
-        (folder / files.MANIFEST).unlink(missing_ok=True)
-        names = list(result.names or (str(i) for i in range(len(result.H))))
-        columns = [f"group_{j}" for j in range(result.H.shape[1])]
+        check_free(folder, force=force)
         H = result.H.cpu().contiguous()
-        loadings = pd.DataFrame(H.numpy(), index=pd.Index(names, name="name"), columns=columns)
-        labels = pd.DataFrame(
-            {"group": result.labels().cpu().numpy(), "margin": result.margins().cpu().numpy()},
-            index=loadings.index,
-        )
-        with files.atomic(folder / "loadings.parquet") as temporary:
-            loadings.to_parquet(temporary)
-        _write_csv(folder / "loadings.csv", loadings)
-        _write_csv(folder / "labels.csv", labels)
-        looks = [asdict(check) for check in result.history]
-        _write_csv(folder / "history.csv", pd.DataFrame(looks).set_index("iteration"))
-        files.write_json(folder / "certificate.json", result.certificate.as_dict())
-        with files.atomic(folder / "model.safetensors") as temporary:
-            save_file({"H": H, "history": pack_history(list(result.history))}, temporary)
+        names = list(result.names or (str(i) for i in range(len(H))))
+        model = {"H": H, "history": pack_history(list(result.history))}
+        if result.names is not None:  # too many for a manifest that anyone may have written
+            model["names"] = torch.frombuffer(
+                bytearray(json.dumps(names), "utf-8"), dtype=torch.uint8
+            )
         content = {
             "version": __version__,
             "status": result.status.name,
-            "certificate": result.certificate.as_dict(),
+            "certificate": _plain(result.certificate.as_dict()),
             "solver": result.solver,
             "options": _plain(result.options),
             "seed": result.seed,
             "iterations": result.iterations,
             "seconds": result.seconds,
             "products": result.products,
-            "names": None if result.names is None else list(result.names),
         }
-        files.write_manifest(folder, KIND, {"model": "model.safetensors"}, content)
+        columns = [f"group_{j}" for j in range(H.shape[1])]
+        loadings = pd.DataFrame(H.numpy(), index=pd.Index(names, name="name"), columns=columns)
+        labels = pd.DataFrame(
+            {"group": result.labels().cpu().numpy(), "margin": result.margins().cpu().numpy()},
+            index=loadings.index,
+        )
+        looks = pd.DataFrame([asdict(check) for check in result.history]).set_index("iteration")
+        name = f"model-{uuid4().hex[:12]}.safetensors"
+        with files.atomic(folder / name) as temporary:
+            save_file(model, temporary)
+        files.write_manifest(folder, KIND, {"model": name}, content)
+        with files.atomic(folder / "loadings.parquet") as temporary:
+            loadings.to_parquet(temporary)
+        _write_csv(folder / "loadings.csv", loadings)
+        _write_csv(folder / "labels.csv", labels)
+        _write_csv(folder / "history.csv", looks)
+        files.write_json(folder / "certificate.json", content["certificate"])
+        files.remove_all_but(folder, "model-", {name})
     return folder
 
 
@@ -93,11 +101,11 @@ def load(folder: str | Path) -> Result:
     found, content = files.read_manifest(Path(folder), KIND)
     try:
         tensors = load_file(found["model"])
-        names = content["names"]
+        names = json.loads(bytes(tensors["names"].tolist())) if "names" in tensors else None
         return Result(
             H=tensors["H"],
             status=Status[content["status"]],
-            certificate=Certificate(**content["certificate"]),
+            certificate=Certificate(**_numbers(content["certificate"])),
             history=tuple(unpack_history(tensors["history"])),
             solver=content["solver"],
             seed=content["seed"],
@@ -133,4 +141,12 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(v) for name, v in value.items()}
     if isinstance(value, torch.Tensor):
         return f"tensor of shape {tuple(value.shape)}"
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+def _numbers(values: dict[str, Any]) -> dict[str, Any]:
+    """The inverse of :func:`_plain` for numbers that JSON does not know."""
+    strange = {"inf", "-inf", "nan"}
+    return {name: float(v) if v in strange else v for name, v in values.items()}

@@ -39,7 +39,7 @@ def given_start(H0: Tensor, S: SymmetricOperator, k: int) -> Tensor:  # (n, k)
     """The caller's own factor, checked and copied."""
     if tuple(H0.shape) != (S.n, k):
         raise InvalidFactor("H0", f"has shape {tuple(H0.shape)}", f"Pass shape ({S.n}, {k})")
-    H = H0.detach().to(dtype=S.dtype, device=S.device, copy=True)
+    H = H0.detach().to(dtype=S.dtype, device=S.device, copy=True).contiguous()
     for bad, what in ((~torch.isfinite(H), "not finite"), (H < 0, "negative")):
         if bool(bad.any()):
             row, column = bad.nonzero()[0].tolist()

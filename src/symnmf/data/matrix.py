@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
@@ -43,11 +45,41 @@ def read_matrix(path: str | Path) -> Any:
         if path.suffix == ".npz":
             return sp.load_npz(path)
         if path.suffix == ".csv":
-            return pd.read_csv(path, index_col=0)
+            return _read_csv(path)
         return _named_rows(pd.read_parquet(path))
-    except (OSError, ValueError, KeyError, pd.errors.ParserError) as broken:
+    except InvalidFile:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as broken:
         reason = str(broken).splitlines()[0] if str(broken) else type(broken).__name__
         raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Names from the first row and the first column, as they are written."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        head = next(csv.reader(file), [])
+    if head and all(_is_number(cell) for cell in head):
+        raise InvalidFile(
+            str(path), "has no names in its first row", "Write names in the first row and column"
+        )
+    body = pd.read_csv(path, header=None, skiprows=1, converters={0: str}, encoding="utf-8-sig")
+    if body.shape[1] != len(head):
+        raise InvalidFile(
+            str(path),
+            f"has {len(head)} cells in its first row and {body.shape[1]} in the others",
+            "The first row needs a corner cell and one name a column",
+        )
+    body = body.set_index(0)
+    body.columns = pd.Index(head[1:])
+    return body.rename_axis(None)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _named_rows(table: pd.DataFrame) -> pd.DataFrame:

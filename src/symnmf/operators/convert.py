@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from symnmf.errors import InvalidMatrix
+from symnmf.errors import InvalidInput, InvalidMatrix
+from symnmf.operators import refuse
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator
+from symnmf.operators.gram import GramOperator
 from symnmf.operators.sparse import SparseOperator
 
 
@@ -40,8 +43,10 @@ def as_operator(
         >>> as_operator(np.eye(4))
         DenseOperator(n=4, dtype=float64)
     """
+    if dtype not in (None, torch.float32, torch.float64):
+        raise InvalidInput("dtype", f"got {dtype}", "Choose torch.float32 or torch.float64")
     if isinstance(x, SymmetricOperator):
-        return x
+        return _converted(x, dtype, device, names)
     if hasattr(x, "columns") and hasattr(x, "index"):
         names, x = _frame(x, argument) if names is None else (names, x)
         x = x.to_numpy() if hasattr(x, "to_numpy") else x
@@ -69,6 +74,14 @@ def _check_shape(shape: tuple[int, ...], argument: str) -> None:
             f"has shape {shape}: {shape[0]} sample(s)",
             "At least 2 instruments are needed to find groups",
         )
+
+
+def check_operator(S: SymmetricOperator) -> None:
+    """Refuse an operator that is too small, zero, or badly named, whatever made it."""
+    _check_shape((S.n, S.n), "S")
+    _check_names(S.names, S.n, "S")
+    if S.frob_sq() == 0.0:
+        refuse.zero("S")
 
 
 def _check_names(names: Sequence[str] | None, n: int, argument: str) -> None:
@@ -115,14 +128,37 @@ def _float(
             "that are no numbers",
         )
     if isinstance(x, np.ndarray):
-        if x.dtype in (np.float32, np.float64) and x.dtype.isnative:
-            if dtype is None and device is None:
-                return x
-        else:
-            x = x.astype(np.float64 if x.dtype.itemsize > 8 else np.float32)
-        x = torch.from_numpy(x) if x.flags.writeable else torch.tensor(x)
+        if not x.dtype.isnative:
+            x = x.astype(x.dtype.newbyteorder("="))
+        if x.dtype in (np.float32, np.float64) and dtype is None and device is None:
+            return np.ascontiguousarray(x) if min(x.strides, default=0) < 0 else x
+        if x.dtype.kind == "f" and x.dtype.itemsize > 8:
+            x = x.astype(np.float64)
+        x = torch.tensor(np.ascontiguousarray(x))
     wanted = dtype or (x.dtype if x.dtype in (torch.float32, torch.float64) else torch.float32)
-    return x.to(dtype=wanted, device=device)
+    return x.detach().to(dtype=wanted, device=device)
+
+
+def _converted(
+    x: SymmetricOperator,
+    dtype: torch.dtype | None,
+    device: torch.device | str | None,
+    names: Sequence[str] | None,
+) -> SymmetricOperator:
+    """An operator as asked for: itself, or a Gram operator with another type or place."""
+    other = (dtype or x.dtype, torch.device(device or x.device))
+    if other != (x.dtype, x.device):
+        if not isinstance(x, GramOperator):
+            raise InvalidInput(
+                "dtype" if other[0] != x.dtype else "device",
+                f"{type(x).__name__} holds {x.dtype} on {x.device}",
+                "Make the operator of a matrix that has the type and place you want",
+            )
+        x = GramOperator(x.B.to(*other[::-1]), x.d, x.names)
+    if names is not None and list(names) != list(x.names or ()):
+        x = copy(x)
+        x.names = names
+    return x
 
 
 def _sparse(
@@ -135,7 +171,7 @@ def _sparse(
     if isinstance(x, Tensor):
         import scipy.sparse as sp
 
-        coo = x.to_sparse(layout=torch.sparse_coo).coalesce().cpu()
+        coo = x.detach().to_sparse(layout=torch.sparse_coo).coalesce().cpu()
         index, values = coo.indices().numpy(), coo.values().numpy()
         x, device = sp.csr_array((values, index), shape=x.shape), device or x.device
     x = x.tocsr()
