@@ -33,7 +33,7 @@ _HOME = {
     "plot": "plot",
     "read_matrix": "data",
     "save": "results",
-    "solvers": "solvers.registry",
+    "solvers": "solvers",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -60,13 +60,13 @@ class _Package(ModuleType):
         if name not in _HOME:
             raise AttributeError(f"module 'symnmf' has no attribute {name!r}")
         module = import_module(f"symnmf.{_HOME[name]}")
-        value = module if name == _HOME[name] == "plot" else getattr(module, name)
+        value = module if name in ("plot", "solvers") else getattr(module, name)
         self.__dict__[name] = value
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Importing symnmf.factorize would otherwise hide the function of that name.
-        if not (isinstance(value, ModuleType) and name in _HOME):
+        if not (isinstance(value, ModuleType) and name == "factorize"):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:

@@ -19,7 +19,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         n_components: number of columns of H.
         solver: a name of ``symnmf solvers``, or ``"auto"``.
         random_state: seed of the start and of every draw.
-        start: ``"random"`` or ``"nndsvd"``.
+        start: ``"random"`` or ``"nndsvd"``; by default what the solver asks for.
         max_iter: most iterations.
         options: hyper-parameters of the solver.
 
@@ -42,7 +42,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         *,
         solver: str = "auto",
         random_state: int = 0,
-        start: str = "random",
+        start: str | None = None,
         max_iter: int = 10_000,
         options: dict[str, Any] | None = None,
     ):

@@ -17,7 +17,7 @@ from symnmf.engine import Callback, Checkpoint, Monitor, Progress, solve
 from symnmf.engine.driver import MAX_ITER
 from symnmf.errors import CollapsedWarning, NotConvergedWarning
 from symnmf.operators import as_operator
-from symnmf.solvers.registry import make_solver
+from symnmf.solvers.registry import find, make_solver
 
 #: What ``solver="auto"`` stands for.
 AUTO = "admm"
@@ -40,7 +40,7 @@ def factorize(
     solver: str = "auto",
     *,
     seed: int = 0,
-    start: str | Tensor | np.ndarray = "random",
+    start: str | Tensor | np.ndarray | None = None,
     max_iter: int = MAX_ITER,
     max_seconds: float | None = None,
     kkt_gate: float | None = None,
@@ -60,7 +60,8 @@ def factorize(
         k: number of columns of H, that is, of groups.
         solver: a name of ``symnmf solvers``; ``"auto"`` chooses.
         seed: of the start and of every draw; the same seed gives the same answer.
-        start: ``"random"`` (the paper's), ``"nndsvd"``, or an (n, k) factor H0.
+        start: ``"random"`` (the paper's), ``"nndsvd"``, or an (n, k) factor H0; by default what
+            the solver asks for, which is ``"random"`` for nearly all.
         max_iter: most iterations.
         max_seconds: most wall time.
         kkt_gate: threshold of the scaled projected gradient; the paper's by default.
@@ -85,8 +86,10 @@ def factorize(
     operator = as_operator(S, dtype=dtype, device=device)
     name = AUTO if solver == "auto" else solver
     algorithm = make_solver(name, **options)
-    if not isinstance(start, str | Tensor):
-        start = torch.from_numpy(np.array(start))
+    if start is None:
+        start = find(name).start
+    elif not isinstance(start, str | Tensor):
+        start = torch.from_numpy(np.array(start, dtype=np.float64))
     problem = Problem(operator, k, seed, start)
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         checkpoint = Checkpoint(Path(checkpoint))

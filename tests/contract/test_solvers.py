@@ -81,7 +81,7 @@ def test_resume_is_bit_identical(name, tmp_path):
     assert plain(whole) == plain(resumed)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [n for n in NAMES if solvers()[n].deterministic])
 def test_permuting_the_rows_permutes_the_factor(name):
     S = dense(operator("dense")).double()
     order = torch.randperm(100, generator=torch.Generator().manual_seed(0))
@@ -104,7 +104,7 @@ def test_scale_of_s_is_the_scale_of_h(name):
 def test_hyper_parameters_are_checked(name):
     for option, default in solvers()[name].parameters.items():
         if default is None or isinstance(default, float):
-            for wrong in (-1.0, 0.0, float("nan"), "x"):
+            for wrong in (-1.0, float("nan"), "x"):
                 with pytest.raises(InvalidInput, match=rf"{option}: got"):
                     make_solver(name, **{option: wrong})
     with pytest.raises(InvalidInput, match="nonsense: is no option of"):

@@ -12,7 +12,8 @@ def positive(owner: Any, *names: str) -> None:
     """Refuse a hyper-parameter that is set and is not a positive, finite number."""
     for name in names:
         value = getattr(owner, name)
-        if value is not None and not (_number(value) and value > 0):
+        unset = value is None and owner.__dataclass_fields__[name].default is None
+        if not unset and not (_number(value) and value > 0):
             _refuse(owner, name, "Pass a positive number")
 
 
@@ -22,6 +23,14 @@ def between(owner: Any, low: float, high: float, *names: str) -> None:
         value = getattr(owner, name)
         if not (_number(value) and low <= value < high):
             _refuse(owner, name, f"Pass a number from {low:g} to below {high:g}")
+
+
+def fraction(owner: Any, *names: str) -> None:
+    """Refuse a hyper-parameter outside (0, 1]."""
+    for name in names:
+        value = getattr(owner, name)
+        if not (_number(value) and 0 < value <= 1):
+            _refuse(owner, name, "Pass a number above 0 and at most 1")
 
 
 def _number(value: Any) -> bool:

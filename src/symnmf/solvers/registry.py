@@ -2,67 +2,220 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
-from inspect import Parameter, signature
 from typing import Any
 
 from symnmf.contract import Solver
 from symnmf.errors import InvalidInput, UnknownName
-from symnmf.solvers.first_order import AdaGrad, FirstOrder
-from symnmf.solvers.multiplicative import MultiplicativeUpdate
-from symnmf.solvers.splitting import ADMM
+from symnmf.solvers.coordinate import ANLS, HALS
+from symnmf.solvers.first_order import (
+    AdaGrad,
+    Adam,
+    Adan,
+    Anneal,
+    Averaged,
+    Blocks,
+    DualAveraging,
+    Entries,
+    FirstOrder,
+    Full,
+    Grow,
+    Hybrid,
+    Reset,
+    RMSprop,
+    Rows,
+)
+from symnmf.solvers.multiplicative import (
+    ExponentiatedGradient,
+    MultiplicativeUpdate,
+    TraceNormUpdate,
+)
+from symnmf.solvers.newton import LBFGS, PGNCG, DiagonalNewton
+from symnmf.solvers.projected import Fista, HeavyBall, ProjectedGradient
+from symnmf.solvers.space import Projected, Softplus
+from symnmf.solvers.splitting import ADMM, LAI
+from symnmf.solvers.unfolded import SymNMFNet
+
+#: Fields that hold parts, not numbers.
+PARTS = {"rule", "sampling", "reactions", "space", "inner"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One solver of the registry.
+    """One solver of the registry: its parts, and what there is to know about it.
 
     Attributes:
         name: what the caller says.
         family: the paper's family.
-        make: hyper-parameters → solver; its signature holds our defaults.
+        solver: its class; or a rule, which makes a first-order solver.
         products: of S with k columns in an iteration.
-        memory: n×k arrays alive in a fit, S and spectrum (two) aside.
+        memory: n×k arrays alive in a fit, S aside, spectrum and looks included.
         paper: the paper's hyper-parameters, where it states them.
         reference: where the method comes from.
         tier: ``"default"``, or ``"study"`` for rows kept for comparison.
+        sampling, hybrid, reactions, averaged: further parts of a first-order solver.
+        space: how H stays non-negative.
+        start: start factor unless the caller says otherwise.
+        defaults: hyper-parameters that differ from those of the parts.
+        deterministic: the same whatever the seed, given the start.
     """
 
     name: str
     family: str
-    make: Callable[..., Solver]
+    solver: type
     products: str
     memory: int
     paper: str
     reference: str
     tier: str = "default"
+    sampling: type = Full
+    hybrid: bool = False
+    reactions: tuple[type, ...] = ()
+    averaged: bool = False
+    space: type = Projected
+    start: str = "random"
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether steps draw nothing."""
+        return self.sampling is Full
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Hyper-parameters and our defaults."""
+        parts = [self.solver, self.sampling, *self.reactions, self.space]
+        if self.hybrid:
+            parts.append(Hybrid)
         return {
-            name: p.default
-            for name, p in signature(self.make).parameters.items()
-            if p.kind is not Parameter.VAR_KEYWORD
+            f.name: self.defaults.get(f.name, f.default)
+            for part in parts
+            for f in fields(part)
+            if f.name not in PARTS and f.default is not MISSING
         }
 
+    def make(self, **options: Any) -> Solver:
+        """The solver with the given hyper-parameters."""
+        values = {**self.parameters, **options}
 
-def _adagrad(step_size: float = 0.3, eta: float | None = None) -> Solver:
-    return FirstOrder(AdaGrad(step_size, eta))
+        def build(part: type, **given: Any) -> Any:
+            own = {f.name: values[f.name] for f in fields(part) if f.name in values}
+            return part(**own, **given)
+
+        names = {f.name for f in fields(self.solver)}
+        space = build(self.space)
+        if issubclass(self.solver, Solver):
+            made: Solver = build(self.solver, **({"space": space} if "space" in names else {}))
+            return made
+        sampling = build(self.sampling)
+        if self.hybrid:
+            sampling = build(Hybrid, inner=sampling)
+        reactions = tuple(build(reaction) for reaction in self.reactions)
+        first_order = FirstOrder(build(self.solver), sampling, reactions, space)
+        return Averaged(first_order) if self.averaged else first_order
+
+
+F1, F2, F3 = "F1 multiplicative", "F2 projected gradient", "F3 adaptive"
+F4, F5, F6, F7 = "F4 coordinate", "F5 second order", "F6 splitting", "F7 unfolded"
+DUCHI, NEW = "Duchi et al. 2011", "the founding paper, 5.1"
+FORGET = (Anneal,)
+LOG: dict[str, Any] = {"space": Softplus, "tier": "study"}
+
+
+def _block(name: str, memory: int, paper: str, **rest: Any) -> Row:
+    phi = {"phi": 0.5}
+    return Row(name, F3, AdaGrad, "2φ", memory, paper, NEW, sampling=Blocks, defaults=phi, **rest)
+
+
+def _entry(name: str, memory: int, paper: str, phi: float, **rest: Any) -> Row:
+    chosen = {"sampling": Entries, "defaults": {"phi": phi}, "tier": "study", **rest}
+    rule = chosen.pop("rule", AdaGrad)
+    return Row(name, F3, rule, "φ/k", memory, paper, NEW, **chosen)
 
 
 ROWS: tuple[Row, ...] = (
-    Row("mu", "F1 multiplicative", MultiplicativeUpdate, "1", 8, "none", "He et al. 2011"),
-    Row("adagrad", "F3 adaptive", _adagrad, "1", 8, "eta=2", "Duchi et al. 2011"),
-    Row("admm", "F6 splitting", ADMM, "1", 10, "rho=50 or 500", "Boyd et al. 2011"),
-)
+    Row("mu", F1, MultiplicativeUpdate, "1", 10, "none", "He et al. 2011"),
+    Row("mu-nndsvd", F1, MultiplicativeUpdate, "1", 10, "none", "He et al. 2011", start="nndsvd"),
+    Row("mu-trace", F1, TraceNormUpdate, "1", 10, "lam below 1", NEW, "study"),
+    Row("exponentiated-gradient", F1, ExponentiatedGradient, "1", 10, "none stated",
+        "Kivinen and Warmuth 1997", "study"),
+    Row("pgd", F2, ProjectedGradient, "1+", 13, "c=1e-4, halving", "Lin 2007"),
+    Row("pgd-momentum", F2, HeavyBall, "1", 11, "none stated", "Polyak 1964", "study"),
+    Row("fista", F2, Fista, "1+", 15, "c=1e-4, halving", "Beck and Teboulle 2009"),
+    Row("adagrad", F3, AdaGrad, "1", 11, "eta=2", DUCHI),
+    Row("rmsprop", F3, RMSprop, "1", 12, "eta=0.05, alpha=0.99, momentum=0.5", "Hinton 2012",
+        reactions=FORGET),
+    Row("adam", F3, Adam, "1", 12, "eta=0.01, beta1=0.9, beta2=0.999", "Kingma and Ba 2015",
+        reactions=FORGET),
+    Row("nadam", F3, Adam, "1", 12, "as adam", "Dozat 2016", reactions=FORGET,
+        defaults={"nesterov": True}),
+    Row("adan", F3, Adan, "1", 14, "none stated", "Xie et al. 2023", reactions=FORGET),
+    Row("piecewise-adagrad", F3, AdaGrad, "1", 11, "eta=1, memory_iters=10, margin=3, 10 or 30",
+        NEW, reactions=(Reset,)),
+    Row("row-adagrad", F3, AdaGrad, "φ", 11, "eta=2, phi=0.5", NEW, "study", sampling=Rows),
+    Row("row-svrg", F3, AdaGrad, "φ + 1/period", 13, "eta=2, phi=0.5", NEW, sampling=Rows,
+        hybrid=True),
+    Row("row-reset", F3, AdaGrad, "φ", 11, "fails", NEW, "study", sampling=Rows,
+        reactions=(Reset,)),
+    _entry("entry-adagrad", 12, "phi up to 0.2: fails", 0.1),
+    _entry("entry-svrg", 13, "phi up to 0.2: fails", 0.1, hybrid=True),
+    _entry("entry-reset", 12, "phi up to 0.2: fails", 0.1, reactions=(Reset,)),
+    _entry("entry-averaged", 13, "phi up to 0.2: fails", 0.1, averaged=True),
+    _entry("entry-dual-averaging", 13, "phi up to 0.2: fails", 0.1, rule=DualAveraging),
+    _entry("adaptgrow", 12, "eta=1, phi=0.25", 0.25, reactions=(Grow,)),
+    _entry("adaptgrow-svrg", 13, "eta=1, phi=0.25", 0.25, hybrid=True, reactions=(Grow,)),
+    _entry("adaptgrow-reset", 12, "eta=1, phi=0.25", 0.25, reactions=(Grow, Reset)),
+    _block("block-adaptgrow", 13, "phi=0.5", reactions=(Grow,)),
+    _block("block-svrg-adaptgrow", 14, "phi=0.5 or 0.75", hybrid=True, reactions=(Grow,)),
+    _block("block-reset-adaptgrow", 13, "phi=0.5", reactions=(Grow, Reset), tier="study"),
+    _block("block-svrg-reset-adaptgrow", 14, "phi=0.5", hybrid=True, reactions=(Grow, Reset),
+           tier="study"),
+    Row("hals", F4, HALS, "1", 12, "alpha=100 to 10000", "Kim et al. 2014"),
+    Row("anls", F4, ANLS, "1", 12, "alpha=100 or 1000", "Kuang et al. 2015"),
+    Row("newton", F5, DiagonalNewton, "1+", 15, "eta=0.1, reg=0.5", "Marquardt 1963"),
+    Row("lbfgs", F5, LBFGS, "1+", 40, "pairs=100", "Nocedal and Wright 2006"),
+    Row("pgncg", F5, PGNCG, "1+", 18, "none stated", "Eswar et al. 2020"),
+    Row("admm", F6, ADMM, "1", 11, "rho=50 or 500", "Boyd et al. 2011"),
+    Row("lai", F6, LAI, "0, then 1", 12, "alpha=100, refine=0", "Hayashi et al. 2024"),
+    Row("symnmf-net", F7, SymNMFNet, "2T", 40, "blocks=5, rate=0.1", "Li et al. 2022", "study"),
+    Row("pgd-log", F2, ProjectedGradient, "1+", 14, "as pgd", "Lin 2007", **LOG),
+    Row("pgd-momentum-log", F2, HeavyBall, "1", 13, "as pgd-momentum", "Polyak 1964", **LOG),
+    Row("fista-log", F2, Fista, "2+", 16, "as fista", "Beck and Teboulle 2009", **LOG),
+    Row("adagrad-log", F3, AdaGrad, "1", 13, "as adagrad", DUCHI, **LOG),
+    Row("rmsprop-log", F3, RMSprop, "1", 14, "as rmsprop", "Hinton 2012", reactions=FORGET, **LOG),
+    Row("adam-log", F3, Adam, "1", 14, "as adam", "Kingma and Ba 2015", reactions=FORGET, **LOG),
+    Row("nadam-log", F3, Adam, "1", 14, "as adam", "Dozat 2016", reactions=FORGET,
+        defaults={"nesterov": True}, **LOG),
+    Row("adan-log", F3, Adan, "1", 16, "as adan", "Xie et al. 2023", reactions=FORGET, **LOG),
+    Row("newton-log", F5, DiagonalNewton, "1+", 17, "as newton", "Marquardt 1963", **LOG),
+    Row("lbfgs-log", F5, LBFGS, "1+", 42, "as lbfgs", "Nocedal and Wright 2006", **LOG),
+    Row("pgncg-log", F5, PGNCG, "1+", 20, "as pgncg", "Eswar et al. 2020", **LOG),
+)  # fmt: skip
 
 
 def solvers() -> dict[str, Row]:
-    """The registry by name."""
+    """The registry by name.
+
+    Example:
+        >>> solvers()["admm"].parameters
+        {'penalty': 1.0, 'rho': None}
+    """
     return {row.name: row for row in ROWS}
+
+
+def find(name: str) -> Row:
+    """A row by name; an unknown one is answered with the nearest."""
+    known = solvers()
+    if name not in known:
+        near = get_close_matches(str(name), known, n=1, cutoff=0.0)
+        raise UnknownName(
+            "solver",
+            f"unknown solver {name!r}",
+            f"Did you mean {near[0]!r}? All of them: {', '.join(known)}",
+        )
+    return known[name]
 
 
 def make_solver(name: str, **options: Any) -> Solver:
@@ -72,15 +225,7 @@ def make_solver(name: str, **options: Any) -> Solver:
         >>> make_solver("admm", rho=50.0)
         ADMM(penalty=1.0, rho=50.0)
     """
-    known = solvers()
-    if name not in known:
-        near = get_close_matches(name, known, n=1, cutoff=0.0)
-        raise UnknownName(
-            "solver",
-            f"unknown solver {name!r}",
-            f"Did you mean {near[0]!r}? All of them: {', '.join(known)}",
-        )
-    row = known[name]
+    row = find(name)
     for option in options:
         if option not in row.parameters:
             has = ", ".join(row.parameters) or "no options"

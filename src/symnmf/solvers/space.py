@@ -5,45 +5,115 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
+from torch.nn.functional import softplus
+
+from symnmf.solvers.checks import positive
 
 
 class Space(ABC):
-    """The variable θ that is optimized, and the factor H = factor(θ) that is judged."""
+    """The variable θ that is optimized, and the factor H = factor(θ) that is judged.
+
+    ``unit`` is the size of the entries of a good H; a space may need it to commute with scaling.
+    """
 
     @abstractmethod
-    def parameter(self, H: Tensor) -> Tensor:
+    def parameter(self, H: Tensor, unit: float) -> Tensor:
         """A fresh θ with factor(θ) = H."""
 
     @abstractmethod
-    def factor(self, theta: Tensor) -> Tensor:
+    def factor(self, theta: Tensor, unit: float) -> Tensor:
         """H of θ, never negative."""
 
     @abstractmethod
-    def pull_gradient(self, theta: Tensor, grad: Tensor) -> Tensor:
+    def pull_gradient(self, theta: Tensor, grad: Tensor, unit: float) -> Tensor:
         """∇_θ f from ∇_H f; may overwrite ``grad``."""
+
+    @abstractmethod
+    def pull_diagonal(self, theta: Tensor, grad: Tensor, diagonal: Tensor, unit: float) -> Tensor:
+        """Diagonal of the Hessian in θ from ∇_H f and the diagonal in H."""
 
     @abstractmethod
     def retract(self, theta: Tensor) -> Tensor:
         """The feasible θ nearest to a stepped one, in place."""
+
+    @abstractmethod
+    def free(self, theta: Tensor, grad: Tensor) -> Tensor:
+        """Where θ may move against the gradient (bool)."""
 
 
 @dataclass(frozen=True)
 class Projected(Space):
     """θ = H, clamped at zero after every step."""
 
-    def parameter(self, H: Tensor) -> Tensor:
+    def parameter(self, H: Tensor, unit: float) -> Tensor:
         """A copy of H."""
         return H.clone()
 
-    def factor(self, theta: Tensor) -> Tensor:
+    def factor(self, theta: Tensor, unit: float) -> Tensor:
         """θ itself."""
         return theta
 
-    def pull_gradient(self, theta: Tensor, grad: Tensor) -> Tensor:
+    def pull_gradient(self, theta: Tensor, grad: Tensor, unit: float) -> Tensor:
         """∇_H f itself."""
         return grad
+
+    def pull_diagonal(self, theta: Tensor, grad: Tensor, diagonal: Tensor, unit: float) -> Tensor:
+        """The diagonal itself."""
+        return diagonal
 
     def retract(self, theta: Tensor) -> Tensor:
         """[θ]₊."""
         return theta.clamp_(min=0)
+
+    def free(self, theta: Tensor, grad: Tensor) -> Tensor:
+        """Everywhere but at zeros that the gradient presses on."""
+        return (theta > 0) | (grad < 0)
+
+
+@dataclass(frozen=True)
+class Softplus(Space):
+    """H = u · log(1 + e^{θ/u}): positive without a projection.
+
+    Differences from the paper (its section 2.3):
+
+    1. u is the size of the entries of H instead of 1, so that S and c·S give the same run and
+       step sizes mean the same as in the projected space. ``unit=1`` is the paper's.
+
+    Arguments:
+        unit: u; by default the size of the entries of a good H.
+
+    Reference: Subramani et al. (2024), as cited by the paper.
+    """
+
+    unit: float | None = None
+
+    def __post_init__(self) -> None:
+        positive(self, "unit")
+
+    def parameter(self, H: Tensor, unit: float) -> Tensor:
+        """θ = u · log(e^{H/u} − 1), zeros lifted to 10⁻³ u."""
+        x = (H / (self.unit or unit)).clamp_(min=1e-3)
+        return (x + torch.log(-torch.expm1(-x))).mul_(self.unit or unit)
+
+    def factor(self, theta: Tensor, unit: float) -> Tensor:
+        """U · softplus(θ / u)."""
+        return softplus(theta / (self.unit or unit)).mul_(self.unit or unit)
+
+    def pull_gradient(self, theta: Tensor, grad: Tensor, unit: float) -> Tensor:
+        """∇_H f ∘ σ(θ / u)."""
+        return grad.mul_(torch.sigmoid(theta / (self.unit or unit)))
+
+    def pull_diagonal(self, theta: Tensor, grad: Tensor, diagonal: Tensor, unit: float) -> Tensor:
+        """D ∘ σ² + ∇_H f ∘ σ (1 − σ) / u."""
+        sigma = torch.sigmoid(theta / (self.unit or unit))
+        return diagonal * sigma.square() + grad * sigma * (1 - sigma) / (self.unit or unit)
+
+    def retract(self, theta: Tensor) -> Tensor:
+        """θ itself."""
+        return theta
+
+    def free(self, theta: Tensor, grad: Tensor) -> Tensor:
+        """Everywhere."""
+        return torch.ones_like(theta, dtype=torch.bool)

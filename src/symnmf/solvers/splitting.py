@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from symnmf.contract import Problem, Solver, State
+from symnmf.contract import Check, Problem, Solver, State
 from symnmf.solvers.checks import positive
+from symnmf.solvers.coordinate import CoupledState, TwoFactor, hals_sweep
 
 
 @dataclass
@@ -56,6 +57,63 @@ class ADMM(Solver):
         SW = problem.S.matmul(state.H) if state.SH is None else state.SH
         W, U = consensus(state.H, SW, state.U, state.rho)
         return SplitState(W, None, U, state.rho)
+
+
+@dataclass
+class SurrogateState(CoupledState):
+    """``refining``: the steps are on S itself."""
+
+    refining: bool
+
+
+@dataclass(frozen=True)
+class LAI(TwoFactor):
+    """HALS on a low-rank surrogate of S, then on S.
+
+        S ≈ U Λ Uᵀ (leading eigenpairs),   S H ≈ U (Λ (UᵀH))
+
+    A step on the surrogate costs no product. It is judged on S like every solver, and answers
+    stagnation by going on with S itself.
+
+    Arguments:
+        rank: of the surrogate; k by default, as in the paper.
+        refine: whether to go on with S; 0 is the paper's form.
+
+    Reference: Hayashi et al. (2024), as cited by the paper.
+    """
+
+    rank: int | None = None
+    refine: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        positive(self, "rank")
+
+    def init_state(self, problem: Problem) -> SurrogateState:
+        """At the scaled start factor, on the surrogate."""
+        return SurrogateState(*self.begin(problem), False)
+
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """A sweep with the surrogate's product, or with S."""
+        assert isinstance(state, SurrogateState)
+        if state.refining:
+            SW = problem.S.matmul(state.H) if state.SH is None else state.SH
+        else:
+            SW = self._surrogate(problem, state.H)
+        return replace(state, H=hals_sweep(state.H, SW, state.alpha), SH=None)
+
+    def react(self, problem: Problem, state: State, check: Check) -> State:
+        """Go over to S; there, couple the factors more strongly."""
+        assert isinstance(state, SurrogateState)
+        if self.refine and not state.refining:
+            return replace(state, refining=True)
+        return super().react(problem, state, check)
+
+    def _surrogate(self, problem: Problem, H: Tensor) -> Tensor:
+        rank = self.rank or problem.k
+        U = problem.spectrum.vectors[:, :rank]
+        values = problem.spectrum.values[: U.shape[1], None].to(H.dtype)
+        return U @ (values * (U.T @ H))
 
 
 def consensus(W: Tensor, SW: Tensor, U: Tensor, rho: float) -> tuple[Tensor, Tensor]:

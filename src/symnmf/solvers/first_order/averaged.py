@@ -1,0 +1,65 @@
+"""Averaging of iterates, as a wrapper around any solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from symnmf.contract import Check, Problem, Solver, State
+from symnmf.objective import error
+
+#: The paper starts to average below this error (its appendix D).
+AVERAGE_BELOW = 0.1
+
+
+@dataclass
+class AveragedState(State):
+    """``H`` is the average once ``count`` > 0, the inner factor before."""
+
+    inner: State
+    count: int
+
+
+@dataclass(frozen=True)
+class Averaged(Solver):
+    """Suffix averaging of Polyak and Ruppert.
+
+        A ← A + (H − A) / T′ from the first look with an error below 0.1 on
+
+    Arguments:
+        inner: the solver that makes the iterates.
+
+    Reference: Polyak and Juditsky (1992), doi:10.1137/0330046.
+    """
+
+    inner: Solver
+
+    def init_state(self, problem: Problem) -> AveragedState:
+        """At the start of the inner solver."""
+        inner = self.inner.init_state(problem)
+        return AveragedState(inner.H, None, inner, 0)
+
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """A step of the inner solver, then of the average."""
+        assert isinstance(state, AveragedState)
+        if state.count == 0:
+            state.inner.SH = state.SH  # the driver's look was at the inner factor
+            if state.SH is not None:
+                now = error(state.H, state.SH, problem.S.frob_sq())
+                state.count = int(now < AVERAGE_BELOW)
+                state.H = state.H.clone() if state.count else state.H
+        inner = self.inner.step(problem, state.inner, rng)
+        if state.count == 0:
+            return AveragedState(inner.H, None, inner, 0)
+        state.count += 1
+        average = state.H.lerp_(inner.H, 1.0 / state.count)
+        return AveragedState(average, None, inner, state.count)
+
+    def react(self, problem: Problem, state: State, check: Check) -> State:
+        """The inner solver's answer."""
+        assert isinstance(state, AveragedState)
+        inner = self.inner.react(problem, state.inner, check)
+        if inner is state.inner:
+            return state
+        return AveragedState(state.H, state.SH, inner, state.count)

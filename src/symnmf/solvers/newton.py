@@ -1,0 +1,199 @@
+"""Family 5: curvature, by its diagonal, by past gradients, by Gauss and Newton."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from symnmf.contract import Memory, Problem, Solver, State
+from symnmf.objective import gauss_newton, gradient, hessian_diagonal, inner64, objective
+from symnmf.solvers.checks import positive
+from symnmf.solvers.search import Point, SearchState, backtrack, begin, first_step
+from symnmf.solvers.space import Projected, Space
+
+
+@dataclass
+class CurvatureState(SearchState):
+    """``memory`` belongs to the method."""
+
+    memory: Memory
+
+
+@dataclass(frozen=True)
+class SecondOrder(Solver):
+    """θ ← retract(θ + η p), p a direction from curvature, η by Armijo backtracking from 1.
+
+    Where p is no descent direction, −∇f on the free entries takes its place.
+
+    Arguments:
+        space: keeps H non-negative.
+    """
+
+    space: Space = field(default=Projected(), kw_only=True)
+
+    def memory(self, theta: Tensor) -> Memory:
+        """What the method remembers before the first step."""
+        return Memory()
+
+    @abstractmethod
+    def direction(
+        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+    ) -> Tensor:
+        """P on the free entries, from ∇_H f and ∇_θ f."""
+
+    def init_state(self, problem: Problem) -> CurvatureState:
+        """At the start factor."""
+        theta, H, unit = begin(problem, self.space)
+        return CurvatureState(H, None, theta, 1.0, unit, self.memory(theta))
+
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """One product, and one more for each halving."""
+        assert isinstance(state, CurvatureState)
+        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        here = Point(state.theta, state.H, SH, objective(state.H, SH))
+        grad_H = gradient(state.H, SH)
+        grad = self.space.pull_gradient(state.theta, grad_H.clone(), state.unit)
+        free = self.space.free(state.theta, grad)
+        p = self.direction(problem, state, grad_H, grad, free)
+        if inner64(p, grad) >= 0:
+            p = torch.where(free, -grad, 0).mul_(first_step(grad, state.unit))
+        found = backtrack(problem, self.space, here, grad, p, min(1.0, 2 * state.eta), state.unit)
+        there, eta = found or (here, state.eta)
+        return CurvatureState(there.H, there.SH, there.theta, eta, state.unit, state.memory)
+
+
+@dataclass(frozen=True)
+class DiagonalNewton(SecondOrder):
+    """Newton's method with the diagonal of the Hessian, damped.
+
+        p = −∇f / (|d| + λ)
+
+    Arguments:
+        damping: λ against the mean of |d|; the paper's λ is 0.5 outright.
+
+    Reference: Levenberg (1944); Marquardt (1963), doi:10.1137/0111030.
+    """
+
+    damping: float = 0.5
+
+    def __post_init__(self) -> None:
+        positive(self, "damping")
+
+    def direction(
+        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+    ) -> Tensor:
+        """The damped Newton step of each entry by itself."""
+        diagonal = hessian_diagonal(state.H, problem.S.diag())
+        size = self.space.pull_diagonal(state.theta, grad_H, diagonal, state.unit).abs_()
+        return torch.where(free, -grad / size.add_(self.damping * float(size.mean())), 0)
+
+
+@dataclass
+class Pairs(Memory):
+    """Steps s and gradient changes y, oldest first; θ and ∇f of the last step."""
+
+    s: tuple[Tensor, ...]
+    y: tuple[Tensor, ...]
+    theta: Tensor | None
+    grad: Tensor | None
+
+
+@dataclass(frozen=True)
+class LBFGS(SecondOrder):
+    """Limited-memory BFGS by the two-loop recursion, on the free entries.
+
+    Arguments:
+        pairs: how many (s, y) are kept, two n×k arrays each; the paper's is 100.
+
+    Reference: Nocedal and Wright (2006), algorithm 7.4.
+    """
+
+    pairs: int = 10
+
+    def __post_init__(self) -> None:
+        positive(self, "pairs")
+
+    def memory(self, theta: Tensor) -> Pairs:
+        """No pairs."""
+        return Pairs((), (), None, None)
+
+    def direction(
+        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+    ) -> Tensor:
+        """Remember the last pair, then run both loops."""
+        known = state.memory
+        assert isinstance(known, Pairs)
+        if known.theta is not None and known.grad is not None:
+            s, y = state.theta - known.theta, grad - known.grad
+            if inner64(s, y) > 1e-8 * inner64(y, y) ** 0.5 * inner64(s, s) ** 0.5:
+                known.s = (*known.s, s)[-self.pairs :]
+                known.y = (*known.y, y)[-self.pairs :]
+        known.theta, known.grad = state.theta, grad.clone()
+        if not known.s:
+            return torch.where(free, -grad, 0).mul_(first_step(grad, state.unit))
+        return torch.where(free, two_loop(torch.where(free, grad, 0), known.s, known.y), 0).neg_()
+
+
+def two_loop(q: Tensor, s: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
+    """The inverse Hessian approximation of the pairs, times q; q is overwritten."""
+    weights = []
+    for a, b in zip(reversed(s), reversed(y), strict=True):
+        weights.append(inner64(a, q) / inner64(a, b))
+        q.sub_(b, alpha=weights[-1])
+    q.mul_(inner64(s[-1], y[-1]) / inner64(y[-1], y[-1]))
+    for a, b, weight in zip(s, y, reversed(weights), strict=True):
+        q.add_(a, alpha=weight - inner64(b, q) / inner64(a, b))
+    return q
+
+
+@dataclass(frozen=True)
+class PGNCG(SecondOrder):
+    """Projected Gauss–Newton with truncated conjugate gradients.
+
+        (2 JᵀJ) p = −∇f on the free entries, J the derivative of H Hᵀ, by a few CG steps
+
+    The matrix–vector product 4 (D HᵀH + H DᵀH) needs no product with S.
+
+    Arguments:
+        cg_iters: steps of conjugate gradients.
+
+    Reference: Eswar et al. (2020), doi:10.1137/19M1254532.
+    """
+
+    cg_iters: int = 10
+
+    def __post_init__(self) -> None:
+        positive(self, "cg_iters")
+
+    def direction(
+        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+    ) -> Tensor:
+        """CG from zero, stopped where the curvature ends."""
+
+        def matvec(D: Tensor) -> Tensor:
+            moved = self.space.pull_gradient(state.theta, D.clone(), state.unit)
+            pulled = self.space.pull_gradient(state.theta, gauss_newton(state.H, moved), state.unit)
+            return torch.where(free, pulled, 0)
+
+        return conjugate_gradients(matvec, torch.where(free, -grad, 0), self.cg_iters)
+
+
+def conjugate_gradients(matvec: object, right: Tensor, steps: int) -> Tensor:
+    """A few steps towards the solution of A x = right for a positive semidefinite A."""
+    assert callable(matvec)
+    x, r, p = torch.zeros_like(right), right.clone(), right.clone()
+    size = first = inner64(r, r)
+    for _ in range(steps):
+        Ap = matvec(p)
+        curvature = inner64(p, Ap)
+        if curvature <= 0 or size <= 1e-12 * first:
+            break
+        alpha = size / curvature
+        x.add_(p, alpha=alpha)
+        r.sub_(Ap, alpha=alpha)
+        before, size = size, inner64(r, r)
+        p = torch.add(r, p, alpha=size / before)
+    return x

@@ -1,0 +1,153 @@
+"""Family 2: gradient steps, plain, with momentum, accelerated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from symnmf.contract import Problem, Solver, State
+from symnmf.objective import gradient, objective
+from symnmf.solvers.checks import between, positive
+from symnmf.solvers.search import Point, SearchState, backtrack, begin, first_step, point
+from symnmf.solvers.space import Projected, Space
+
+
+@dataclass(frozen=True)
+class ProjectedGradient(Solver):
+    """Projected gradient descent with Armijo backtracking.
+
+        θ ← retract(θ − η ∇_θ f)
+
+    The search begins at twice the last accepted η.
+
+    Arguments:
+        space: keeps H non-negative.
+
+    Reference: Lin (2007), doi:10.1162/neco.2007.19.10.2756.
+    """
+
+    space: Space = Projected()
+
+    def init_state(self, problem: Problem) -> SearchState:
+        """At the start factor; η is found at the first step."""
+        theta, H, unit = begin(problem, self.space)
+        return SearchState(H, None, theta, 0.0, unit)
+
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """One product, and one more for each halving."""
+        assert isinstance(state, SearchState)
+        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        here = Point(state.theta, state.H, SH, objective(state.H, SH))
+        grad = self.space.pull_gradient(state.theta, gradient(state.H, SH), state.unit)
+        eta = 2 * state.eta or first_step(grad, state.unit)
+        found = backtrack(problem, self.space, here, grad, -grad, eta, state.unit)
+        there, eta = found or (here, state.eta)
+        return SearchState(there.H, there.SH, there.theta, eta, state.unit)
+
+
+@dataclass
+class VelocityState(SearchState):
+    """``v``: the velocity that the projection does not see."""
+
+    v: Tensor
+
+
+@dataclass(frozen=True)
+class HeavyBall(Solver):
+    """Heavy-ball momentum on projected descent: the paper's documented failure.
+
+        v ← β v − η ∇_θ f,   θ ← retract(θ + v)
+
+    The projection stops H at zero while v keeps pointing below it, until H = 0.
+
+    Arguments:
+        momentum: β.
+        step_size: first step of the root mean square entry, against its final size.
+        space: keeps H non-negative.
+
+    Reference: Polyak (1964), doi:10.1016/0041-5553(64)90137-5.
+    """
+
+    momentum: float = 0.9
+    step_size: float = 0.1
+    space: Space = Projected()
+
+    def __post_init__(self) -> None:
+        positive(self, "step_size")
+        between(self, 0, 1, "momentum")
+
+    def init_state(self, problem: Problem) -> VelocityState:
+        """At rest; η is set at the first step and stays."""
+        theta, H, unit = begin(problem, self.space)
+        return VelocityState(H, None, theta, 0.0, unit, torch.zeros_like(theta))
+
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """One product."""
+        assert isinstance(state, VelocityState)
+        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        grad = self.space.pull_gradient(state.theta, gradient(state.H, SH), state.unit)
+        state.eta = state.eta or 10 * self.step_size * first_step(grad, state.unit)
+        state.v.mul_(self.momentum).sub_(grad, alpha=state.eta)
+        state.theta = self.space.retract(state.theta.add_(state.v))
+        state.H, state.SH = self.space.factor(state.theta, state.unit), None
+        return state
+
+
+@dataclass
+class FistaState(SearchState):
+    """``last_theta``, ``last_SH``: of the previous iterate; ``tau``: of the extrapolation."""
+
+    last_theta: Tensor
+    last_SH: Tensor
+    tau: float
+
+
+@dataclass(frozen=True)
+class Fista(Solver):
+    """Accelerated projected gradient with adaptive restart.
+
+        Y = θ + (τ − 1)/τ₊ · (θ − θ₋),   τ₊ = (1 + √(1 + 4τ²)) / 2,   θ ← retract(Y − η ∇f(Y))
+
+    τ falls back to 1 when the objective has risen, and when the search finds no step. In the
+    projected space S·Y comes from the two products that are known already.
+
+    Arguments:
+        space: keeps H non-negative.
+
+    Reference: Beck and Teboulle (2009), doi:10.1137/080716542; O'Donoghue and Candès (2015),
+    arXiv:1204.3982.
+    """
+
+    space: Space = Projected()
+
+    def init_state(self, problem: Problem) -> FistaState:
+        """At the start factor, without momentum."""
+        theta, H, unit = begin(problem, self.space)
+        SH = problem.S.matmul(H)
+        return FistaState(H, SH, theta, 0.0, unit, theta, SH, 1.0)
+
+    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+        """One product, and one more for each halving (and for Y, off the projected space)."""
+        assert isinstance(state, FistaState)
+        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        value = objective(state.H, SH)
+        tau = (1 + (1 + 4 * state.tau**2) ** 0.5) / 2
+        weight = (state.tau - 1) / tau
+        ahead = self._ahead(problem, state, SH, weight)
+        grad = self.space.pull_gradient(ahead.theta, gradient(ahead.H, ahead.SH), state.unit)
+        eta = 2 * state.eta or first_step(grad, state.unit)
+        found = backtrack(problem, self.space, ahead, grad, -grad, eta, state.unit)
+        if found is None:
+            return FistaState(state.H, SH, state.theta, state.eta, state.unit, state.theta, SH, 1.0)
+        there, eta = found
+        tau = 1.0 if there.value > value else tau
+        return FistaState(there.H, there.SH, there.theta, eta, state.unit, state.theta, SH, tau)
+
+    def _ahead(self, problem: Problem, state: FistaState, SH: Tensor, weight: float) -> Point:
+        theta = torch.lerp(state.theta, state.last_theta, -weight)
+        if not isinstance(self.space, Projected):
+            return point(problem, self.space, theta, state.unit)
+        product = torch.lerp(SH, state.last_SH, -weight)
+        return Point(theta, theta, product, objective(theta, product))
