@@ -37,7 +37,21 @@ def formed_tpdm():
     return as_operator(dense(market("tpdm", 1000).operator).float())
 
 
+def cluster(n=600):
+    """A hundred blocks of nearly the same eigenvalue: more than the subspace has columns."""
+    u = 0.9 + 0.1 * torch.rand(n // 6, generator=torch.Generator().manual_seed(5))
+    return as_operator(torch.block_diag(*(torch.full((6, 6), float(v)) for v in u)))
+
+
+def hidden(parts=30, size=20):
+    """A complete multipartite graph: large negative eigenvalues hide the positive ones."""
+    S = 1 - torch.kron(torch.eye(parts), torch.ones(size, size))
+    return as_operator(S + 0.6 * torch.kron(torch.eye(2 * parts), torch.ones(size // 2, size // 2)))
+
+
 MATRICES = {
+    "cluster": lambda: (cluster(), 10),
+    "hidden": lambda: (hidden(), 20),
     "correlation": lambda: (market("corr", 1000).operator, 31),
     "tpdm": lambda: (formed_tpdm(), 31),
     "blocks": lambda: (blocks(), 20),
@@ -127,6 +141,13 @@ def test_smallest_eigenvalue(name):
     assert value >= truth - 1e-4
     assert value == pytest.approx(truth, rel=0.05)
     assert residual < 0.2
+
+
+def test_smallest_eigenvalue_of_a_zero_diagonal():
+    """Lanczos ends when the space is exhausted, and not below λ_min."""
+    complete = as_operator(torch.ones(50, 50) - torch.eye(50))
+    assert smallest_eigenvalue(complete)[0] == pytest.approx(-1.0, abs=1e-3)
+    assert np.isnan(diagnostics(leading(complete, 3), 3).var_k)
 
 
 def test_rank_beyond_the_factor():

@@ -19,8 +19,6 @@ EXACT_SIZE, EXACT_WIDTH = 256, 2048
 MIN_PASSES, MAX_PASSES = 3, 6
 #: The iteration stops when the floor interval is this small against its distance to rank one.
 WIDTH = 1e-3
-#: Rounding of λ₁² / ‖S‖² in units of the precision of S: six were seen, with λ₁ near ‖S‖.
-ROUNDING = 8
 #: A Ritz value stands clear when its residual is below this fraction of its gap.
 CLEAR = 0.05
 
@@ -64,7 +62,7 @@ class Spectrum:
         high = 1.0 - float(self.values[:m].clamp(min=0).square().sum()) / self.frob_sq
         if self.power_steps is None:
             return max(0.0, high), max(0.0, high)
-        rounding = ROUNDING * torch.finfo(self.vectors.dtype).eps
+        rounding = self._rounding
         high = min(1.0, max(0.0, high) + rounding)
         if m == 0 or self.power_steps == 0:
             return float(m == 0), high
@@ -84,6 +82,11 @@ class Spectrum:
         """Number of positive eigenvalues among the first ``most``."""
         resolution = float(torch.finfo(self.vectors.dtype).eps) * float(self.values[0])
         return int((self._raised[:most] > resolution).sum())
+
+    @property
+    def _rounding(self) -> float:
+        """What a sum of n products in the precision of S does to λ₁² / ‖S‖²."""
+        return float(max(8.0, self.n**0.5) * torch.finfo(self.vectors.dtype).eps)
 
     @cached_property
     def _raised(self) -> Tensor:

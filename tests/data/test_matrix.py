@@ -25,7 +25,33 @@ def test_every_format(tmp_path):
     assert isinstance(read_matrix(tmp_path / "S.npy"), np.memmap)
 
 
+def test_names_are_taken_as_written(tmp_path):
+    names = ["001", "NA", "1.10"]
+    pd.DataFrame(S, index=names, columns=names).to_csv(tmp_path / "S.csv")
+    assert as_operator(read_matrix(tmp_path / "S.csv")).names == names
+    twice = ["a", "b", "a"]
+    pd.DataFrame(S, index=twice, columns=twice).to_csv(tmp_path / "S.csv")
+    with pytest.raises(InvalidMatrix, match="'a' occurs 2 times"):
+        as_operator(read_matrix(tmp_path / "S.csv"))
+
+
+def test_a_csv_without_names_loses_no_row(tmp_path):
+    pd.DataFrame(S).to_csv(tmp_path / "S.csv", header=False, index=False)
+    with pytest.raises(InvalidFile, match="no names in its first row"):
+        read_matrix(tmp_path / "S.csv")
+    (tmp_path / "S.csv").write_text("a,b\na,1,0\nb,0,1\n")
+    with pytest.raises(InvalidFile, match="2 cells in its first row and 3"):
+        read_matrix(tmp_path / "S.csv")
+
+
 def test_refused(tmp_path):
+    (tmp_path / "S.npy").write_bytes(b"")
+    with pytest.raises(InvalidFile, match="cannot be read"):
+        read_matrix(tmp_path / "S.npy")
+    sp.save_npz(tmp_path / "S.npz", sp.csr_array(S))
+    (tmp_path / "S.npz").write_bytes((tmp_path / "S.npz").read_bytes()[:40])
+    with pytest.raises(InvalidFile, match="cannot be read"):
+        read_matrix(tmp_path / "S.npz")
     with pytest.raises(InvalidFile, match=r"does not exist"):
         read_matrix(tmp_path / "S.csv")
     with pytest.raises(InvalidFile, match=r"ending '.xlsx'"):

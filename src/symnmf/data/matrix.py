@@ -43,7 +43,8 @@ def read_matrix(path: str | Path) -> Any:
         if path.suffix == ".npy":
             return np.load(path, mmap_mode="r", allow_pickle=False)
         if path.suffix == ".npz":
-            return sp.load_npz(path)
+            with path.open("rb") as file:
+                return sp.load_npz(file)
         if path.suffix == ".csv":
             return _read_csv(path)
         return _named_rows(pd.read_parquet(path))
@@ -62,7 +63,9 @@ def _read_csv(path: Path) -> pd.DataFrame:
         raise InvalidFile(
             str(path), "has no names in its first row", "Write names in the first row and column"
         )
-    body = pd.read_csv(path, header=None, skiprows=1, converters={0: str}, encoding="utf-8-sig")
+    body = pd.read_csv(
+        path, header=None, skiprows=1, dtype={0: str}, na_filter=False, encoding="utf-8-sig"
+    )
     if body.shape[1] != len(head):
         raise InvalidFile(
             str(path),
