@@ -122,6 +122,29 @@ def test_edges_of_k():
     assert everything.certificate.error < 0.05
 
 
+@pytest.mark.parametrize("solver", ["mu", "adagrad", "admm"])
+@pytest.mark.parametrize("scale", [1e-20, 1e12])
+def test_far_scales(solver, scale):
+    S = dense(market("tpdm", 100).operator).float()
+    plain, far = (sn.factorize(S * c, 10, solver, seed=7) for c in (1.0, scale))
+    assert far.status is plain.status
+    assert torch.equal(far.labels(), plain.labels())
+
+
+def test_a_zero_row_is_unassigned():
+    S = BLOCKS.copy()
+    S[3] = S[:, 3] = 0
+    for solver in ("mu", "adagrad", "admm"):
+        result = sn.factorize(S.astype(np.float32), 3, solver, seed=1)
+        assert int(result.labels()[3]) == -1
+
+
+def test_negative_rounding_keeps_h_feasible():
+    S = market("corr", 100).operator.S.clone()
+    S[0, 1] = S[1, 0] = -5e-6
+    assert float(sn.factorize(S, 10, "mu", seed=7).H.min()) >= 0
+
+
 def test_progress_is_silent_without_a_terminal(capsys):
     sn.factorize(BLOCKS, 3, progress=True)
     assert capsys.readouterr() == ("", "")

@@ -21,6 +21,12 @@ def test_margins():
     assert (tie > 0).all()
 
 
+def test_rounding_is_no_membership():
+    """A row, or a column, of 1e-15 belongs to no group."""
+    H = torch.tensor([[1.0, 0.0, 1e-15], [0.0, 1.0, 1e-15], [1e-12, 2e-12, 0.0]])
+    assert hard_labels(H)[0].tolist() == [0, 1, -1]
+
+
 def test_one_column_and_zero_columns():
     labels, margins = hard_labels(torch.tensor([[2.0], [0.0]]))
     assert labels.tolist() == [0, -1]

@@ -64,6 +64,14 @@ def test_import_is_lazy():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+def test_names_and_modules_live_together():
+    code = (
+        "import symnmf.factorize, symnmf.solvers.registry as r, symnmf as sn; "
+        "assert callable(sn.factorize); assert sn.solvers() == r.solvers()"
+    )
+    subprocess.check_call([sys.executable, "-c", code])
+
+
 def test_every_public_name_loads_and_is_documented():
     for name in symnmf.__all__:
         assert getattr(symnmf, name).__doc__, name

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
+import faults
 import symnmf as sn
 from symnmf.errors import InvalidFile
 
@@ -45,6 +46,35 @@ def test_never_overwrites_unless_told_to(result, tmp_path):
     with pytest.raises(InvalidFile, match="already holds a result.*force"):
         sn.save(result, tmp_path)
     sn.save(result, tmp_path, force=True)
+
+
+SAVE = """
+import torch, symnmf as sn
+S = torch.kron(torch.eye(2), torch.ones(2, 2))
+sn.save(sn.factorize(S, 2, seed={seed}), {folder!r}, force=True)
+"""
+
+
+@pytest.mark.parametrize("operation", [1, 2, 3, 5, 7, 12, 20])
+def test_a_killed_save_leaves_the_old_result_or_the_new(tmp_path, operation):
+    folder = str(tmp_path)
+    S = torch.kron(torch.eye(2), torch.ones(2, 2))
+    old, new = (sn.factorize(S, 2, seed=seed) for seed in (1, 2))
+    sn.save(old, folder)
+    assert faults.run_killed_at(SAVE.format(folder=folder, seed=2), operation)
+    found = sn.load(folder)
+    assert found.seed in (1, 2)
+    assert torch.equal(found.H, old.H if found.seed == 1 else new.H)
+    assert sn.load(sn.save(new, folder, force=True)).seed == 2
+
+
+def test_strange_numbers_survive(tmp_path):
+    with pytest.warns(UserWarning, match="DIVERGED|COLLAPSED|MAX_ITER"):
+        broken = sn.factorize(
+            np.eye(4, dtype=np.float32) + 1, 2, "adagrad", start=np.full((4, 2), 1e15), max_iter=20
+        )
+    back = sn.load(sn.save(broken, tmp_path))
+    assert back.status is broken.status
 
 
 def test_damaged_and_missing(result, tmp_path):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 
-from conftest import market
+from conftest import dense, market
 from symnmf.contract import Problem, Solver, State, Status
-from symnmf.engine import Monitor, solve
+from symnmf.engine import Checkpoint, Monitor, solve
 from symnmf.errors import InvalidInput
 from symnmf.operators import as_operator
 from symnmf.solvers.multiplicative import MultiplicativeUpdate
@@ -67,6 +67,32 @@ def test_no_stagnation_in_the_warm_up():
     assert all(not c.stagnant for c in result.history)
     result = solve(problem(), still, max_iter=70)
     assert [c.iteration for c in result.history if c.stagnant] == [50, 60, 70]
+
+
+@pytest.mark.parametrize("most", range(51, 60))
+def test_a_budget_between_two_looks_is_no_convergence(most, tmp_path):
+    """Less than an interval of progress is not stagnation; resumed, the run is the whole one."""
+    whole = solve(problem(), make_solver("admm"))
+    place = Checkpoint(tmp_path)
+    cut = solve(problem(), make_solver("admm"), max_iter=most, checkpoint=place)
+    assert cut.status is Status.MAX_ITER
+    assert cut.history[-1].iteration == most
+    assert not cut.certificate.converged
+    resumed = solve(problem(), make_solver("admm"), checkpoint=place, resume=True)
+    assert torch.equal(resumed.H, whole.H)
+    assert [c.iteration for c in resumed.history] == [c.iteration for c in whole.history]
+    assert resumed.products == whole.products
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", ["mu", "adagrad", "admm"])
+def test_equal_columns_end_collapsed_in_float64(name, k):
+    S = as_operator(dense(market("tpdm", 100).operator))
+    column = torch.rand(100, 1, generator=torch.Generator().manual_seed(k), dtype=torch.float64)
+    start = column.expand(100, k).contiguous()
+    result = solve(Problem(S, k, 7, start), make_solver(name), max_iter=3000)
+    assert result.certificate.collapsed == (result.certificate.excess > 0.5)
+    assert result.status is (Status.COLLAPSED if result.certificate.collapsed else Status.CONVERGED)
 
 
 @pytest.mark.parametrize("name", ["mu", "adagrad"])
@@ -185,13 +211,33 @@ def test_interrupt_returns_the_best_so_far():
     assert result.certificate.error == min(c.error for c in result.history)
 
 
-def test_real_interrupt():
+def test_real_interrupt(tmp_path):
+    """Ctrl-C ends the step that is being made, saves the run, and returns the best factor."""
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
     still = Script(lambda H, i: H * (1 + 1e-4 * (-1) ** i))
-    result = solve(problem(), still, monitor=Monitor(patience=10**9), max_iter=10**9)
+    place = Checkpoint(tmp_path, every_seconds=1e9)
+    timer.start()
+    monitor = Monitor(patience=10**9)
+    result = solve(problem(), still, monitor=monitor, max_iter=10**9, checkpoint=place)
     assert result.status is Status.STOPPED
     assert torch.isfinite(result.H).all()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    seen = []
+    solve(
+        problem(),
+        still,
+        monitor=monitor,
+        checkpoint=place,
+        resume=True,
+        callbacks=[lambda check, H: seen.append(check.iteration) or True],
+    )
+    assert seen[0] == result.iterations // 10 * 10 > 0
+
+
+def test_products_of_two_runs_on_one_problem():
+    p = problem()
+    a, b = (solve(p, make_solver("mu"), max_iter=20) for _ in range(2))
+    assert a.products == b.products == 21.0
 
 
 def test_products_count_checks_and_spectrum():

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from symnmf.contract import Problem
 from symnmf.errors import InvalidInput, InvalidMatrix
 from symnmf.operators import GramOperator, ScaledOperator, as_operator
 
@@ -95,9 +96,41 @@ def test_names_come_from_the_frame_or_the_caller():
         as_operator(good(), names=["a", "b"])
 
 
-def test_operator_passes_through():
+def test_operator_passes_through_or_is_converted():
     S = GramOperator(torch.ones(3, 2))
     assert as_operator(S) is S
+    assert as_operator(S, dtype=torch.float64).dtype == torch.float64
+    assert as_operator(S, names=["a", "b", "c"]).names == ["a", "b", "c"]
+    assert S.names is None
+    with pytest.raises(InvalidInput, match="dtype: DenseOperator holds torch.float64"):
+        as_operator(as_operator(good()), dtype=torch.float32)
+    with pytest.raises(InvalidInput, match="dtype: got torch.float16"):
+        as_operator(good(), dtype=torch.float16)
+
+
+def test_nothing_is_lost_on_the_way():
+    large = np.array([[16777217, 1], [1, 16777217]])
+    assert as_operator(large, dtype=torch.float64).trace() == 2 * 16777217
+    assert as_operator(good().astype(">f8")).dtype == torch.float64
+    S = changed((0, 1, 0.7), (1, 0, 0.7))
+    np.testing.assert_array_equal(as_operator(S[::-1, ::-1]).S, S[::-1, ::-1].copy())
+    fortran = as_operator(np.asfortranarray(S))
+    X = torch.rand(4, 2, dtype=torch.float64)
+    torch.testing.assert_close(fortran.matmul(X), torch.tensor(S) @ X)
+
+
+@pytest.mark.parametrize(
+    ("S", "words"),
+    [
+        (GramOperator(torch.zeros(3, 2)), "every entry is zero"),
+        (GramOperator(torch.ones(1, 2)), "1 sample"),
+        (GramOperator(torch.ones(3, 2), names=["a", "a", "b"]), "'a' occurs 2 times"),
+        (GramOperator(torch.ones(3, 2), names=["a"]), "1 names for 3 rows"),
+    ],
+)
+def test_every_operator_is_checked_before_a_run(S, words):
+    with pytest.raises(InvalidMatrix, match=words):
+        Problem(S, 1)
 
 
 def test_gram_and_wrappers_check_what_they_get():
