@@ -70,7 +70,13 @@ def test_resume_is_bit_identical(name, tmp_path):
     whole = run(name, S, max_iter=80)
     place = Checkpoint(tmp_path, every_seconds=0)
     run(name, S, max_iter=40, checkpoint=place)
-    resumed = run(name, S, max_iter=80, checkpoint=place, resume=True)
+    seen = []
+
+    def first(check, H):
+        seen.append(check.iteration)
+
+    resumed = run(name, S, max_iter=80, checkpoint=place, resume=True, callbacks=[first])
+    assert seen[0] == min(40, resumed.iterations)  # it went on, it did not begin again
     assert torch.equal(whole.H, resumed.H)
     assert whole.iterations == resumed.iterations
     assert whole.products == resumed.products
