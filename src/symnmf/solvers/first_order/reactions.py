@@ -157,7 +157,7 @@ class Anneal(Reaction):
 
     Arguments:
         anneal: factor of η.
-        anneal_after: stagnant looks in a row before each shrinkage.
+        anneal_after: looks with a risen error before each shrinkage.
     """
 
     anneal: float = 0.5
@@ -172,10 +172,12 @@ class Anneal(Reaction):
         return Streak(0, -1)
 
     def react(self, problem: Problem, state: FirstOrderState, memory: Memory, check: Check) -> bool:
-        """Shrink, while the gradient is above its gate."""
+        """Shrink, when the gradient is above its gate and the error has risen."""
         assert isinstance(memory, Streak)
-        memory.count(check, state.interval)
-        if check.kkt_ratio < 1.0 or memory.looks < self.anneal_after:
+        if check.kkt_ratio < 1.0 or check.decrease > 0:
+            return False
+        memory.looks += 1
+        if memory.looks < self.anneal_after:
             return False
         state.eta *= self.anneal
         memory.looks = 0
