@@ -117,15 +117,16 @@ def solvers() -> None:
     """List the solvers with what they cost and their options."""
     from symnmf.solvers.registry import solvers as registry
 
-    table = Table(box=None, pad_edge=False)
-    headings = ("name", "family", "tier", "products", "n×k", "options (paper's)", "reference")
-    for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=heading == "name")
+    console, family = Console(), ""
     for row in registry().values():
+        if row.family != family:
+            family = row.family
+            console.print(f"\n{family}", style="bold", **PLAIN)
         options = ", ".join(f"{name}={value}" for name, value in row.parameters.items())
-        cells = (row.name, row.family, row.tier, row.products, str(row.memory))
-        table.add_row(*cells, f"{options} ({row.paper})", row.reference)
-    Console().print(table)
+        cost = f"{row.products} products, {row.memory} n×k arrays, {row.tier}"
+        console.print(f"  {row.name:<28}{cost}", **PLAIN)
+        console.print(f"      {options or 'no options'}", style="dim", **PLAIN)
+        console.print(f"      paper: {row.paper}; {row.reference}", style="dim", **PLAIN)
 
 
 def _show(console: Console, title: str, result: Result) -> None:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 #: Largest temporary, in entries, that a default method gathers at a time.
-CHUNK_ENTRIES = 1 << 22
+CHUNK_ENTRIES = 1 << 20
 #: Entries widened to float64 at a time by a reduction.
 WIDE_ENTRIES = 1 << 16
 

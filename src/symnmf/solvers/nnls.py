@@ -8,7 +8,7 @@ from torch import Tensor
 from symnmf.operators.base import row_chunks
 
 #: Numbers in the small systems that are factorized at a time, and most exchanges.
-SYSTEMS, EXCHANGES = 1 << 21, 100
+SYSTEMS, EXCHANGES = 1 << 18, 100
 
 
 def nnls_rows(A: Tensor, F: Tensor, start: Tensor) -> Tensor:  # (k, k), (n, k), (n, k) -> (n, k)

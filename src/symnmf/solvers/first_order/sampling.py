@@ -20,7 +20,7 @@ from symnmf.operators.base import row_chunks
 from symnmf.solvers.checks import fraction, positive
 
 #: Numbers gathered at a time by entry sampling: pairs × k.
-GATHERED = 1 << 22
+GATHERED = 1 << 18
 
 
 @dataclass
