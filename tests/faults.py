@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 PRELUDE = """
@@ -50,10 +49,3 @@ def random_moments(count: int, longest: float, seed: int = 0) -> list[float]:
     """Moments at which to kill, spread over the run."""
     rng = random.Random(seed)
     return [rng.uniform(0, longest) for _ in range(count)]
-
-
-def elapsed(code: str) -> float:
-    """How long ``code`` runs undisturbed."""
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, check=True)
-    return time.perf_counter() - began

@@ -124,7 +124,7 @@ class Watch:
         """Whether nothing has changed for too many looks."""
         return self.quiet >= self.monitor.patience
 
-    def certify(self, check: Check, *, exact: bool = False) -> Certificate:
+    def certify(self, check: Check) -> Certificate:
         """The verdict at a look."""
         low, high = self.yardstick.floor
         collapsed = self.yardstick.collapsed(check.error)
@@ -143,7 +143,7 @@ class Watch:
             kkt_bound="rounding" if check.kkt_gate > wanted else "criterion",
             resolution=self.yardstick.resolution,
             collapsed=collapsed,
-            converged=exact or (check.gates_met and not collapsed),
+            converged=check.gates_met and not collapsed,
             paper_converged=self.paper_converged(check),
         )
 
