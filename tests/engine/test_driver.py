@@ -92,6 +92,8 @@ def test_equal_columns_end_collapsed_in_float64(name, k):
     start = column.expand(100, k).contiguous()
     result = solve(Problem(S, k, 7, start), make_solver(name), max_iter=3000)
     assert result.certificate.collapsed == (result.certificate.excess > 0.5)
+    if name == "mu":  # the others leave the plateau by rounding now and then
+        assert result.certificate.collapsed
     assert result.status is (Status.COLLAPSED if result.certificate.collapsed else Status.CONVERGED)
 
 
