@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-phase2 docs clean
+.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -29,6 +29,9 @@ bench: $(STAMP)
 
 bench-phase2: $(STAMP)
 	@$(BIN)/python -m benchmarks.phase2
+
+bench-reliability: $(STAMP)
+	@$(BIN)/python -m benchmarks.reliability
 
 docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
