@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from math import isqrt
 
 import numpy as np
@@ -18,7 +19,7 @@ from torch import Tensor
 from symnmf.dependence.correlation import abs_correlation_of_scores, standardize
 from symnmf.dependence.tail import unit_diagonal_gram
 from symnmf.errors import InvalidInput, UnknownName
-from symnmf.operators import DenseOperator, SymmetricOperator
+from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 from symnmf.seeds import numpy_stream
 
 #: Observations, and the fraction of them with the largest radii (the paper's section 4.4).
@@ -26,28 +27,6 @@ SAMPLES, FRACTION = 40_000, 0.01
 #: Rows drawn from one stream. A multiple of four, so that Philox counters fall on samples.
 ROWS = 256
 KINDS = ("tpdm", "corr")
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """A benchmark matrix and the truth behind it.
-
-    Attributes:
-        operator: S; a Gram operator for the TPDM, dense for the correlation.
-        labels: (n,) true group of each row.
-        mixing: (n, k + 1) matrix A: common factor, then one column a group.
-        permutation: (n,) place of each row before the rows were shuffled.
-        k: number of groups, ⌊√n⌋.
-        kind, seed: what was asked for.
-    """
-
-    operator: SymmetricOperator
-    labels: np.ndarray
-    mixing: np.ndarray
-    permutation: np.ndarray
-    k: int
-    kind: str
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +65,46 @@ class FactorModel:
         return np.maximum(A, 0.0, out=A)
 
 
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark matrix and the truth behind it.
+
+    Attributes:
+        operator: S; a Gram operator for the TPDM, dense for the correlation.
+        model: what it was drawn from.
+        kind: ``"tpdm"`` or ``"corr"``.
+    """
+
+    operator: SymmetricOperator
+    model: FactorModel
+    kind: str
+
+    @property
+    def labels(self) -> np.ndarray:  # (n,)
+        """True group of each row."""
+        return self.model.labels
+
+    @property
+    def permutation(self) -> np.ndarray:  # (n,)
+        """Place of each row before the rows were shuffled."""
+        return self.model.permutation
+
+    @property
+    def k(self) -> int:
+        """Number of groups, ⌊√n⌋."""
+        return self.model.k
+
+    @property
+    def seed(self) -> int:
+        """Of every draw."""
+        return self.model.seed
+
+    @cached_property
+    def mixing(self) -> np.ndarray:  # (n, k + 1)
+        """A: common factor, then one column a group; drawn on first use."""
+        return np.concatenate([self.model.mixing(block) for block, _ in self.model.blocks()])
+
+
 def benchmark_matrix(
     kind: str, n: int, *, seed: int = 0, samples: int = SAMPLES, dtype: torch.dtype = torch.float32
 ) -> Benchmark:
@@ -113,13 +132,12 @@ def benchmark_matrix(
     if samples < 1 / FRACTION:
         raise InvalidInput("samples", f"got {samples}", "At least 100 observations are needed")
     model = FactorModel.draw(n, seed)
-    mixing = np.concatenate([model.mixing(block) for block, _ in model.blocks()])
     S: SymmetricOperator
     if kind == "tpdm":
-        S = unit_diagonal_gram(exceedance_angles(model, samples), dtype)
+        S = GramOperator(unit_rows(model, samples, dtype))
     else:
         S = DenseOperator(_correlation(model, samples, dtype))
-    return Benchmark(S, model.labels, mixing, model.permutation, model.k, kind, seed)
+    return Benchmark(S, model, kind)
 
 
 def pareto(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -129,14 +147,8 @@ def pareto(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return np.divide(1.0, np.sqrt(u, out=u), out=u)
 
 
-def exceedance_angles(model: FactorModel, samples: int) -> Tensor:  # (n, n_exc)
-    """Angles x_t / ‖x_t‖ of the ⌊q·samples⌋ observations with the largest radii, in float64.
-
-    Two passes over the row blocks: the first sums the radii, the second draws again only the
-    observations that were kept.
-    """
-    Z = pareto(numpy_stream(model.seed, "pareto factors"), model.k + 1, samples)
-    kept = int(FRACTION * samples)
+def exceedances(model: FactorModel, samples: int, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places and radii of the ⌊q·samples⌋ observations with the largest radii, in their order."""
 
     def radii_sq(block: int) -> np.ndarray:
         X = pareto(_noise(model, block), samples, ROWS).T[: len(_rows(model, block))]
@@ -146,21 +158,32 @@ def exceedance_angles(model: FactorModel, samples: int) -> Tensor:  # (n, n_exc)
 
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
         total = sum(pool.map(radii_sq, (block for block, _ in model.blocks())), np.zeros(samples))
-    order = np.argsort(-total, kind="stable")[:kept]
-    order.sort()
-    angles = np.empty((model.n, kept))
+    places = np.argsort(-total, kind="stable")[: int(FRACTION * samples)]
+    places.sort()
+    return places, np.sqrt(total[places])
+
+
+def unit_rows(model: FactorModel, samples: int, dtype: torch.dtype) -> Tensor:  # (n, n_exc)
+    """The factor B of the TPDM, from the angles x_t / ‖x_t‖ of the exceedances, block by block.
+
+    Two passes over the row blocks: the first sums the radii, the second draws again only the
+    observations that were kept. Angles are float64; only B is held whole.
+    """
+    Z = pareto(numpy_stream(model.seed, "pareto factors"), model.k + 1, samples)
+    places, radii = exceedances(model, samples, Z)
+    B = torch.empty(model.n, len(places), dtype=dtype)
     for block, rows in model.blocks():
-        noise = np.empty((kept, ROWS))
+        noise = np.empty((len(places), ROWS))
         bits = _noise(model, block).bit_generator
         assert isinstance(bits, np.random.Philox)
         at = 0
-        for m, t in enumerate(order):
+        for m, t in enumerate(places):
             bits.advance((int(t) - at) * ROWS // 4)  # Philox counts in fours
             noise[m] = pareto(np.random.Generator(bits), ROWS)
             at = int(t) + 1
-        angles[rows] = model.mixing(block) @ Z[:, order] + 0.3 * noise.T[: rows.stop - rows.start]
-    angles /= np.sqrt(total[order])
-    return torch.from_numpy(angles)
+        angles = model.mixing(block) @ Z[:, places] + 0.3 * noise.T[: rows.stop - rows.start]
+        B[rows] = unit_diagonal_gram(torch.from_numpy(angles / radii), dtype).B
+    return B
 
 
 def _rows(model: FactorModel, block: int) -> range:
