@@ -4,6 +4,7 @@ from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.convert import as_operator
 from symnmf.operators.dense import DenseOperator
 from symnmf.operators.gram import GramOperator
+from symnmf.operators.lowrank import LowRankOperator
 from symnmf.operators.sparse import SparseOperator
 from symnmf.operators.wrap import CountingOperator, DiagonalShift, ScaledOperator
 
@@ -12,6 +13,7 @@ __all__ = [
     "DenseOperator",
     "DiagonalShift",
     "GramOperator",
+    "LowRankOperator",
     "ScaledOperator",
     "SparseOperator",
     "SymmetricOperator",

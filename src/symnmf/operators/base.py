@@ -87,5 +87,9 @@ class SymmetricOperator(ABC):
         """
         return max(self.trace(), math.sqrt(self.frob_sq())) / self.n
 
+    def cost(self) -> float:
+        """Multiplications of a product with one column."""
+        return float(self.n) ** 2
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n={self.n}, dtype={str(self.dtype).removeprefix('torch.')})"

@@ -112,6 +112,10 @@ class GramOperator(SymmetricOperator):
             total += float(d @ (2 * self._diag.to(torch.float64) - d))
         return total
 
+    def cost(self) -> float:
+        """Two products with the factor."""
+        return 2.0 * self.n * self.m
+
     def mean(self) -> float:
         """``(‖Bᵀ1‖² + Σd) / n²``."""
         columns = self.B.sum(dim=0, dtype=torch.float64)

@@ -73,6 +73,10 @@ class SparseOperator(SymmetricOperator):
         """Mean entry, zeros included."""
         return float(self.values.sum(dtype=torch.float64)) / self.n**2
 
+    def cost(self) -> float:
+        """One multiplication a stored entry."""
+        return float(len(self.values))
+
     @cached_property
     def _frob_sq(self) -> float:
         wide = self.values.to(torch.float64)

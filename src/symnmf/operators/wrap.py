@@ -20,6 +20,9 @@ class _Wrapped(SymmetricOperator):
     def agree(self, *values: Any) -> tuple[Any, ...]:
         return self.inner.agree(*values)
 
+    def cost(self) -> float:
+        return self.inner.cost()
+
 
 class ScaledOperator(_Wrapped):
     """c · S for a positive number c.
