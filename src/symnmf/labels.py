@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import torch
 from torch import Tensor
 
@@ -30,3 +32,17 @@ def hard_labels(H: Tensor) -> tuple[Tensor, Tensor]:  # (n, k) -> (n,), (n,)
     empty = first <= rounding * first.max()
     margin = torch.where(empty, 0, (first - second) / torch.where(empty, 1, first))
     return torch.where(empty, -1, label), margin
+
+
+def agreement(labels: Tensor) -> float:  # (m, n)
+    """Mean pairwise adjusted Rand index of m labelings; 1.0 for a single one.
+
+    Example:
+        >>> agreement(torch.tensor([[0, 0, 1, 1], [1, 1, 0, 0]]))
+        1.0
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    rows = [row.cpu().numpy() for row in labels]
+    pairs = [adjusted_rand_score(a, b) for a, b in combinations(rows, 2)]
+    return float(sum(pairs) / len(pairs)) if pairs else 1.0

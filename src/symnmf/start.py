@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 
 from symnmf.errors import InvalidFactor, UnknownName
+from symnmf.kmeans import kmeans
+from symnmf.objective import inner64
 from symnmf.operators import SymmetricOperator
 from symnmf.seeds import torch_stream
 from symnmf.spectrum import Spectrum
@@ -31,8 +33,67 @@ def nndsvd_start(S: SymmetricOperator, k: int, spectrum: Spectrum, fill: float =
     for j in range(usable):
         u = spectrum.vectors[:, j]
         parts = (u.clamp(min=0), (-u).clamp(min=0))
-        H[:, j] = max(parts, key=lambda v: float(v.norm())) * float(spectrum.values[j]) ** 0.5
+        H[:, j] = (
+            max(parts, key=lambda v: float(v.norm())) * max(0.0, float(spectrum.values[j])) ** 0.5
+        )
     return H.clamp_(min=fill * (S.mean() / k) ** 0.5)
+
+
+def spectral_labels(
+    spectrum: Spectrum, k: int, rng: torch.Generator, *, leading: bool = False, white: bool = True
+) -> Tensor:  # (n,)
+    """Groups of the rows of the leading eigenvectors, by k-means on their directions.
+
+    Arguments:
+        spectrum: of S.
+        k: number of groups.
+        rng: generator on the CPU.
+        leading: whether to keep the first eigenvector, which all rows share in most data.
+        white: eigenvectors as they are; otherwise scaled by the root of their eigenvalues.
+
+    A row that loads on none of them gets −1.
+    """
+    first = 0 if leading or k == 1 else 1
+    last = max(first + 1, spectrum.positive(k + first))
+    X = spectrum.vectors[:, first:last]
+    if not white:
+        X = X * spectrum.values[first : first + X.shape[1]].clamp(min=0).sqrt().to(X)
+    size = torch.linalg.vector_norm(X, dim=1, keepdim=True)
+    known = size > torch.finfo(X.dtype).eps * size.max()
+    labels = kmeans(torch.where(known, X / size, 0), k, rng)
+    return torch.where(known[:, 0], labels, -1)
+
+
+def group_start(T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor) -> Tensor:
+    """a·P + c·u1ᵀ: P the 0/1 matrix of the groups, u = |u₁| sqrt(n) in every column.
+
+    The k columns have to carry the common factor between them. The ratio t = c / a is the best of
+    a grid, a the best scale for it; f(a·(P + t·u1ᵀ)) is a polynomial in t known from k×k sums.
+
+    Arguments:
+        T: S, or a surrogate of it; two products.
+        k: number of columns.
+        spectrum: of S.
+        labels: (n,) groups; −1 gets no group.
+    """
+    u = spectrum.vectors[:, 0].abs() * T.n**0.5
+    grouped = labels >= 0
+    P = torch.zeros(T.n, k, dtype=T.dtype, device=T.device)
+    P[grouped.nonzero()[:, 0], labels[grouped]] = 1
+    TP, Tu = T.matmul(P), T.matmul(u[:, None])
+    sizes, shares = P.sum(dim=0, dtype=torch.float64), (P.T @ u).to(torch.float64)
+    one = torch.ones(k, dtype=torch.float64, device=T.device)
+    cross = shares[:, None] * one + one[:, None] * shares
+    both = inner64(u[:, None], u[:, None]) * one[:, None] * one
+    grams = (torch.diag(sizes), cross, both)
+    inner = (inner64(P, TP), 2 * inner64(P, Tu.expand(-1, k)), k * inner64(u[:, None], Tu))
+    best = (0.0, 0.0, 0.0)  # gain, t, a
+    for t in (0.0, *(2.0 ** (e / 4) for e in range(-44, 13))):
+        gram = grams[0] + t * grams[1] + t * t * grams[2]
+        fit = max(0.0, inner[0] + t * inner[1] + t * t * inner[2])
+        square = float(gram.square().sum())
+        best = max(best, (fit * fit / square, t, (fit / square) ** 0.5))
+    return P.add_(u[:, None], alpha=best[1]).mul_(best[2])
 
 
 def given_start(H0: Tensor, S: SymmetricOperator, k: int) -> Tensor:  # (n, k)
