@@ -118,4 +118,4 @@ def hessian_diagonal(H: Tensor, diag: Tensor) -> Tensor:  # (n, k)
 
 def gauss_newton(H: Tensor, D: Tensor) -> Tensor:  # (n, k)
     """2 JᵀJ D = 4 (D HᵀH + H DᵀH), J the derivative of H Hᵀ: the Hessian without the residual."""
-    return (D @ (H.T @ H)).add_(H @ (D.T @ H)).mul_(4.0)
+    return (D @ (H.T @ H)).addmm_(H, D.T @ H).mul_(4.0)

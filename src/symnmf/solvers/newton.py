@@ -55,7 +55,7 @@ class SecondOrder(Solver):
         SH = problem.S.matmul(state.H) if state.SH is None else state.SH
         here = Point(state.theta, state.H, SH, objective(state.H, SH))
         grad_H = gradient(state.H, SH)
-        grad = self.space.pull_gradient(state.theta, grad_H.clone(), state.unit)
+        grad = self._pull(state, grad_H)
         free = self.space.free(state.theta, grad)
         p = self.direction(problem, state, grad_H, grad, free)
         if inner64(p, grad) >= 0:
@@ -63,6 +63,12 @@ class SecondOrder(Solver):
         found = backtrack(problem, self.space, here, grad, p, min(1.0, 2 * state.eta), state.unit)
         there, eta = found or (here, state.eta)
         return CurvatureState(there.H, there.SH, there.theta, eta, state.unit, state.memory)
+
+    def _pull(self, state: CurvatureState, X: Tensor) -> Tensor:
+        """X through the derivative of H in θ; X itself where that is the identity."""
+        if isinstance(self.space, Projected):
+            return X
+        return self.space.pull_gradient(state.theta, X.clone(), state.unit)
 
 
 @dataclass(frozen=True)
@@ -174,17 +180,16 @@ class PGNCG(SecondOrder):
         """CG from zero, stopped where the curvature ends."""
 
         def matvec(D: Tensor) -> Tensor:
-            moved = self.space.pull_gradient(state.theta, D.clone(), state.unit)
-            pulled = self.space.pull_gradient(state.theta, gauss_newton(state.H, moved), state.unit)
-            return torch.where(free, pulled, 0)
+            curved = gauss_newton(state.H, self._pull(state, D))
+            return self.space.pull_gradient(state.theta, curved, state.unit).mul_(free)
 
         return conjugate_gradients(matvec, torch.where(free, -grad, 0), self.cg_iters)
 
 
 def conjugate_gradients(matvec: object, right: Tensor, steps: int) -> Tensor:
-    """A few steps towards the solution of A x = right for a positive semidefinite A."""
+    """A few steps towards A x = right for a positive semidefinite A; ``right`` is overwritten."""
     assert callable(matvec)
-    x, r, p = torch.zeros_like(right), right.clone(), right.clone()
+    x, r, p = torch.zeros_like(right), right, right.clone()
     size = first = inner64(r, r)
     for _ in range(steps):
         Ap = matvec(p)
@@ -195,5 +200,5 @@ def conjugate_gradients(matvec: object, right: Tensor, steps: int) -> Tensor:
         x.add_(p, alpha=alpha)
         r.sub_(Ap, alpha=alpha)
         before, size = size, inner64(r, r)
-        p = torch.add(r, p, alpha=size / before)
+        p.mul_(size / before).add_(r)
     return x
