@@ -14,6 +14,8 @@ from symnmf.spectrum import Spectrum
 COLLAPSE_EXCESS = 0.05
 #: Above this excess it is on the plateau of one factor, whatever its worth.
 PLATEAU = 0.99
+#: Below this agreement of good starts the groups are not unique.
+AGREED = 0.7
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Certificate:
         collapsed: the columns carry no groups.
         converged: gradient and stagnation gates met, and not collapsed.
         paper_converged: the paper's three gates, literally.
+        exact: the factor is known to be the best, in closed form.
         agreement: mean pairwise ARI of the labels of several good starts, when asked for.
     """
 
@@ -54,7 +57,13 @@ class Certificate:
     collapsed: bool
     converged: bool
     paper_converged: bool
+    exact: bool = False
     agreement: float | None = None
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether equally good fits have other groups."""
+        return self.agreement is not None and self.agreement < AGREED
 
     @property
     def verdict(self) -> str:
@@ -65,8 +74,12 @@ class Certificate:
             return "Collapsed: the columns of H are nearly the same and carry no groups."
         near = "" if self.excess is None else f" {100 * self.excess:.2g} % above the global floor"
         fit = f"fit{near}, {self.worth} of {self.possible} factors' worth of structure"
+        if self.exact:
+            return f"Exact: {fit}."
         if not self.converged:
             return f"Not converged: {fit}."
+        if self.ambiguous:
+            return f"Converged, fit good, groups ambiguous: {fit}; other starts find other groups."
         return f"Converged: {fit}."
 
     def summary(self) -> list[tuple[str, str]]:
@@ -76,7 +89,7 @@ class Certificate:
         excess = "–" if self.excess is None else f"{self.excess:.4f} (0 best, 1 no groups)"
         if abs(self.error - self.floor_low) < self.resolution:
             excess = "0, to the resolution of the arithmetic"
-        return [
+        lines = [
             ("verdict", self.verdict),
             ("error", f"{self.error:.4g}"),
             ("least possible error", f"{low if low == high else f'{low} to {high}'} ({how})"),
@@ -87,6 +100,10 @@ class Certificate:
             ("the paper's three gates", "met" if self.paper_converged else "not met"),
             ("resolution", f"{self.resolution:.2g}"),
         ]
+        if self.agreement is not None:
+            words = f"{self.agreement:.2f} (1 the same groups, 0 chance)"
+            lines.insert(6, ("agreement of starts", words))
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and words, for JSON."""

@@ -16,7 +16,7 @@ from torch import Tensor
 from symnmf.certificate import Certificate
 from symnmf.errors import InvalidInput
 from symnmf.labels import hard_labels
-from symnmf.operators import CountingOperator, SymmetricOperator
+from symnmf.operators import CountingOperator, LowRankOperator, SymmetricOperator
 from symnmf.operators.convert import check_operator
 from symnmf.spectrum import Spectrum, leading
 from symnmf.start import check_start, given_start, nndsvd_start, random_start
@@ -53,9 +53,17 @@ class Problem:
         object.__setattr__(self, "seed", seed)
         object.__setattr__(self, "start", start)
 
-    @cached_property
+    def on(self, S: SymmetricOperator) -> Problem:
+        """The same question about another operator, such as the surrogate, without its checks."""
+        twin = object.__new__(Problem)
+        wrapped = S if isinstance(S, CountingOperator) else CountingOperator(S)
+        twin.__dict__.update(S=wrapped, k=self.k, seed=self.seed, start=self.start)
+        twin.__dict__.update(entry_scale=self.entry_scale, spectrum=self.spectrum)
+        return twin
+
+    @property
     def H0(self) -> Tensor:  # (n, k)
-        """The start factor."""
+        """The start factor, made anew each time: it is needed once."""
         if isinstance(self.start, Tensor):
             return given_start(self.start, self.S, self.k)
         if self.start == "nndsvd":
@@ -69,6 +77,18 @@ class Problem:
         spectrum = leading(self.S, self.k, seed=self.seed)
         self.__dict__["spectrum_work"] = self.S.work - before
         return spectrum
+
+    @cached_property
+    def surrogate(self) -> SymmetricOperator:
+        """A low-rank-plus-diagonal T from the leading eigenpairs, or S where that costs no more.
+
+        Its products are not counted, unless it is S. On a Gram operator that is not wider than a
+        few times k it is S: exact, and never formed.
+        """
+        U = self.spectrum.vectors
+        if self.S.cost() <= 4 * U.numel():  # twice that of the sketch
+            return self.S
+        return LowRankOperator.sketch(U, self.spectrum.values[: U.shape[1]], self.S.diag())
 
     @property
     def spent(self) -> int:
@@ -188,6 +208,22 @@ class Solver(ABC):
     def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
         """One iteration. ``rng`` depends on seed and iteration only; buffers may be reused."""
 
+    def due(self, state: State, since: int) -> bool:
+        """Whether to look, ``since`` iterations after the last look; a look costs a product."""
+        return since >= self.check_every
+
+    def ripe(self, state: State) -> bool:
+        """Whether a look may find the run stagnant, and so end it."""
+        return True
+
+    def interrupted(self, state: State) -> State:
+        """The state to report when the run is cut off here; what is saved is ``state`` itself."""
+        return state
+
+    def agreement(self, state: State) -> float | None:
+        """How far several starts agree on the groups, where the solver made several."""
+        return None
+
     def react(self, problem: Problem, state: State, check: Check) -> State:
         """Answer to a stagnant look; the same object means no answer."""
         return state
@@ -206,6 +242,7 @@ class Result:
         seed: of the start and of every draw.
         iterations, seconds, products: what was spent (products of S with k columns).
         names: names of the rows, where known.
+        notes: what was chosen for the caller, and why.
     """
 
     H: Tensor
@@ -219,6 +256,7 @@ class Result:
     products: float
     options: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     def labels(self) -> Tensor:  # (n,)
         """Group of each row: argmax over unit-norm columns; −1 for a zero row."""

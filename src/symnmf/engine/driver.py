@@ -6,7 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from math import inf, isfinite
 from time import perf_counter
 from typing import Any
@@ -86,6 +86,26 @@ def solve(
         return driver.result(status, name or type(solver).__name__)
 
 
+def judge(problem: Problem, H: Tensor, *, name: str, monitor: Monitor | None = None) -> Result:
+    """The result of a factor that is known to be the best: one look, no steps."""
+    began = perf_counter()
+    watch = (monitor or Monitor()).watch(problem)
+    check = watch.look(0, 0.0, H, problem.S.matmul(H))
+    check = replace(check, seconds=perf_counter() - began)
+    return Result(
+        H=H,
+        status=Status.EXACT,
+        certificate=replace(watch.certify(check), exact=True, converged=True),
+        history=(check,),
+        solver=name,
+        seed=problem.seed,
+        iterations=0,
+        seconds=perf_counter() - began,
+        products=problem.products(watch.since),
+        names=None if problem.S.names is None else tuple(problem.S.names),
+    )
+
+
 class _Driver:
     """The state of one call of :func:`solve`."""
 
@@ -140,17 +160,19 @@ class _Driver:
                     if late or stop or self.iteration >= max_iter:
                         status = Status.STOPPED if stop else Status.TIME_OUT
                         status = status if late or stop else Status.MAX_ITER
-                        if self.iteration % solver.check_every:
+                        if self.watch.history[-1].iteration != self.iteration:
                             # Saved before it is looked at: resumed, the run looks on its own grid.
                             self.save(status, always=True)
+                            self.state = solver.interrupted(self.state)
                             self._look(whole=False)
                             self._tell(callbacks)
                         break
                     rng.manual_seed(torch_seed(problem.seed, "step", self.iteration))
                     self.state = solver.step(problem, self.state, rng)
                     self.iteration += 1
-                    if self.iteration % solver.check_every == 0:
-                        self._look()
+                    since = self.iteration - self.watch.history[-1].iteration
+                    if solver.due(self.state, since):
+                        self._look(whole=solver.ripe(self.state))
                         status = self._ended(callbacks)
                         if status is None:
                             self.save(None)
@@ -173,7 +195,9 @@ class _Driver:
         return Result(
             H=H,
             status=status,
-            certificate=self.watch.certify(history[place]),
+            certificate=replace(
+                self.watch.certify(history[place]), agreement=self.solver.agreement(self.state)
+            ),
             history=tuple(history),
             solver=name,
             seed=self.problem.seed,
@@ -187,7 +211,8 @@ class _Driver:
     def _look(self, *, whole: bool = True) -> None:
         """Fill S H, measure, and keep the factor if it is the best so far.
 
-        ``whole`` says that a whole interval lies behind: only then can a look be stagnant.
+        ``whole`` says that a whole interval lies behind, and that the solver is ready to be judged:
+        only then can a look be stagnant.
         """
         state = self.state
         if state.SH is None:

@@ -34,6 +34,7 @@ from symnmf.solvers.multiplicative import (
 )
 from symnmf.solvers.newton import LBFGS, PGNCG, DiagonalNewton
 from symnmf.solvers.projected import Fista, HeavyBall, ProjectedGradient
+from symnmf.solvers.sketched import Sketched
 from symnmf.solvers.space import Projected, Softplus
 from symnmf.solvers.splitting import ADMM, LAI
 from symnmf.solvers.unfolded import SymNMFNet
@@ -59,7 +60,6 @@ class Row:
         space: how H stays non-negative.
         start: start factor unless the caller says otherwise.
         defaults: hyper-parameters that differ from those of the parts.
-        deterministic: the same whatever the seed, given the start.
     """
 
     name: str
@@ -179,6 +179,7 @@ ROWS: tuple[Row, ...] = (
     Row("pgncg", F5, PGNCG, "1+", 18, "none stated", "Eswar et al. 2020"),
     Row("admm", F6, ADMM, "1", 11, "rho=50 or 500", "Boyd et al. 2011"),
     Row("lai", F6, LAI, "0, then 1", 12, "alpha=100, refine=0", "Hayashi et al. 2024"),
+    Row("sketched", F6, Sketched, "0, then 0.1", 15, "rejects sketching", "this library"),
     Row("symnmf-net", F7, SymNMFNet, "2T", 40, "blocks=5, rate=0.1", "Li et al. 2022", "study"),
     Row("pgd-log", F2, ProjectedGradient, "1+", 17, "as pgd", "Lin 2007", **LOG),
     Row("pgd-momentum-log", F2, HeavyBall, "1", 13, "as pgd-momentum", "Polyak 1964", **LOG),

@@ -48,8 +48,12 @@ class ADMM(Solver):
 
     def init_state(self, problem: Problem) -> SplitState:
         """W at the start factor, no dual."""
+        return self.start_at(problem, problem.H0.clone())
+
+    def start_at(self, problem: Problem, H: Tensor) -> SplitState:
+        """W at a factor, which is not copied; no dual."""
         rho = self.rho or self.penalty * problem.S.n * problem.entry_scale**2
-        return SplitState(problem.H0.clone(), None, torch.zeros_like(problem.H0), rho)
+        return SplitState(H, None, torch.zeros_like(H), rho)
 
     def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
         """One product with S and one k×k inverse."""

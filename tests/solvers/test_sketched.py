@@ -1,0 +1,258 @@
+"""The sketched solver: on the paper's matrices, on real data, and on matrices made to be hard."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.stats import rankdata
+from sklearn.metrics import adjusted_rand_score
+
+import symnmf as sn
+from conftest import SEEDS, SHARED, market
+from symnmf.contract import Problem, Status
+from symnmf.dependence.correlation import abs_correlation_of_scores, standardize
+from symnmf.dependence.tail import unit_diagonal_gram
+from symnmf.engine import Checkpoint, solve
+from symnmf.errors import InvalidInput
+from symnmf.objective import error
+from symnmf.solvers.escape import exchange_column
+from symnmf.solvers.registry import make_solver
+from symnmf.solvers.sketched import PHASES, Sketched
+
+
+def fit(S, k, **options):
+    result = solve(Problem(sn.as_operator(S), k), make_solver("sketched", **options))
+    assert result.status is Status.CONVERGED
+    return result
+
+
+def ari(a, b):
+    return adjusted_rand_score(np.asarray(a), np.asarray(b))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", ["tpdm", "corr"])
+def test_reaches_the_floor_and_the_groups(kind, seed):
+    b = market(kind, 1000, seed)
+    result = fit(b.operator, b.k)
+    assert result.certificate.excess <= 0.001
+    assert ari(b.labels, result.labels()) >= 0.99
+    assert result.products <= 24
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_correlation_of_ten_thousand(seed):
+    b = market("corr", 10_000, seed)
+    result = fit(b.operator, b.k)
+    assert result.certificate.excess <= 0.001
+    assert ari(b.labels, result.labels()) >= 0.995
+    assert result.products <= 20
+    assert fit(b.operator, 25).certificate.excess <= 0.02
+    market.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_tail_dependence_of_ten_thousand(seed):
+    b = market("tpdm", 10_000, seed)
+    result = fit(b.operator, b.k)
+    truth = torch.eye(b.k)[torch.from_numpy(b.labels)] * 0.6 + 0.08
+    from_truth = solve(Problem(b.operator, b.k, 0, truth), Sketched())
+    found = ari(b.labels, result.labels())
+    assert result.certificate.excess <= 0.005
+    assert found >= 0.95
+    assert found >= 0.98 * ari(b.labels, from_truth.labels())
+    assert fit(b.operator, 25).certificate.excess <= 0.02
+
+
+@pytest.fixture(scope="module")
+def stocks():
+    path = SHARED / "us_rsr_logret_2013_2017.parquet"
+    if not path.exists():
+        pytest.skip("the real data are not here")
+    return pd.read_parquet(path).dropna(axis=1).to_numpy()
+
+
+def tail_of(returns, q=0.05):
+    u = np.apply_along_axis(rankdata, 0, -returns) / (len(returns) + 1)
+    frechet = (-np.log(u)) ** -0.5
+    radii = np.linalg.norm(frechet, axis=1)
+    kept = radii > np.quantile(radii, 1 - q)
+    angles = frechet[kept] / radii[kept, None]
+    return unit_diagonal_gram(torch.from_numpy(angles.T.copy()), torch.float32)
+
+
+@pytest.mark.parametrize("k", [5, 11, 25])
+def test_crashes_of_stocks(stocks, k):
+    S = tail_of(stocks)
+    result = fit(S, k, n_init=4)
+    assert result.certificate.excess <= 0.02
+    assert result.certificate.worth == k
+    if k == 11:  # a good fit, but four starts find other groups
+        assert result.certificate.agreement < 0.7
+        assert result.certificate.excess < 0.001
+        assert "fit good, groups ambiguous" in result.certificate.verdict
+
+
+def test_moves_of_stocks(stocks):
+    scores = standardize(torch.from_numpy(stocks.T.copy()))
+    fourth = float(scores.square().sum(dim=0).square().sum())
+    S = abs_correlation_of_scores(scores, fourth, torch.float32).S
+    for k in (5, 11, 25, 60):
+        assert fit(S, k).certificate.excess <= 0.02
+
+
+def blocks(sizes, noise, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    S = np.where(labels[:, None] == labels, 0.8, 0.1)
+    S += noise * np.triu(rng.normal(size=S.shape), 1)
+    S = np.abs(np.triu(S, 1) + np.triu(S, 1).T)
+    np.fill_diagonal(S, 1)
+    return S.astype(np.float32), labels
+
+
+def test_large_and_small_groups():
+    S, labels = blocks([1000, 1000, *[10] * 8], 0.01)
+    result = fit(S, 10)
+    assert result.certificate.excess <= 0.001
+    assert ari(labels, result.labels()) > 0.99
+
+
+def test_more_and_fewer_factors_than_groups():
+    S, labels = blocks([50] * 5, 0.1)
+    assert fit(S, 12).certificate.excess <= 0.02
+    fewer = fit(S, 3)
+    assert fewer.certificate.excess <= 0.02
+    assert fewer.certificate.worth == 3
+    assert ari(labels, fit(S, 5).labels()) == 1
+
+
+def test_a_row_of_zeros_gets_zero_loadings():
+    S, labels = blocks([40] * 4, 0.1)
+    S[5] = S[:, 5] = 0
+    result = fit(S, 4)
+    assert float(result.H[5].max()) < 1e-6
+    assert result.labels()[5] == -1
+    assert ari(np.delete(labels, 5), np.delete(result.labels().numpy(), 5)) == 1
+
+
+@pytest.mark.parametrize("k", [14, 24])
+def test_fewer_rows_than_twice_the_factors(k):
+    S, _ = blocks([6] * 4, 0.1)
+    assert fit(S, k).certificate.excess <= 0.02
+
+
+def noise(n, rng):
+    return np.abs(np.corrcoef(rng.normal(size=(n, 60))))
+
+
+def graph(n, rng):
+    upper = np.triu(rng.random((n, n)) < 0.1, 1)
+    return (upper | upper.T).astype(float)
+
+
+@pytest.mark.filterwarnings("ignore::symnmf.errors.CollapsedWarning")
+@pytest.mark.parametrize("make", [noise, graph])
+def test_indefinite_matrices_against_twenty_starts_of_admm(make):
+    S = make(150, np.random.default_rng(3)).astype(np.float32)
+    ours = solve(Problem(sn.as_operator(S), 8), Sketched(n_init=5), max_iter=4000)
+    theirs = [
+        solve(Problem(sn.as_operator(S), 8, seed), make_solver("admm"), max_iter=1000)
+        for seed in range(20)
+    ]
+    best = min(r.certificate.error for r in theirs)
+    assert ours.certificate.error <= 1.01 * best
+
+
+def test_raw_argmax_follows_the_largest_column():
+    """A factor with hardly any excess whose raw argmax is worthless: the common column wins."""
+    b = market("tpdm", 1000)
+    result = sn.factorize(b.operator, b.k, "admm", start="nndsvd")
+    assert result.certificate.excess < 1e-3
+    assert ari(b.labels, result.H.argmax(dim=1)) < 0.3
+    assert ari(b.labels, result.labels()) > 0.95
+
+
+def test_agreement_tells_clear_groups_from_arbitrary_ones():
+    b = market("corr", 1000)
+    clear = sn.factorize(b.operator, b.k, n_init=5)
+    one = sn.factorize(b.operator, b.k)
+    assert clear.certificate.agreement > 0.95
+    assert one.certificate.agreement is None
+    assert clear.products <= one.products + 3  # starts cost no products of S
+    S, _ = blocks([50] * 5, 0.1)
+    arbitrary = sn.factorize(S, 12, n_init=5).certificate
+    assert arbitrary.ambiguous
+    assert "groups ambiguous" in arbitrary.verdict
+    full = sn.factorize(b.operator, b.k, "admm", n_init=3)
+    assert full.solver == "admm"
+    assert full.certificate.agreement > 0.95
+
+
+def test_an_exchange_repairs_a_merged_and_a_split_group():
+    S, labels = blocks([30] * 4, 0.0)
+    T = sn.as_operator(S)
+    H = torch.zeros(120, 4)
+    groups = torch.from_numpy(labels)
+    H[(groups == 0) | (groups == 1), 0] = 0.7  # merged
+    H[groups == 2, 1] = H[groups == 2, 2] = 0.6  # split
+    H[groups == 3, 3] = 0.9
+    moved = exchange_column(T, H, torch.Generator().manual_seed(0))
+
+    def value(X):
+        return error(X, T.matmul(X), T.frob_sq())
+
+    assert value(moved) < value(H)
+    assert len({int(moved[groups == g].mean(dim=0).argmax()) for g in (2, 3)}) == 2
+    H[:, 1] = 0  # an empty column is the first to go
+    filled = exchange_column(T, H, torch.Generator().manual_seed(0))
+    assert float(filled[:, 1].norm()) > 0
+    torch.testing.assert_close(filled[:, [0, 2, 3]], H[:, [0, 2, 3]])
+
+
+@pytest.mark.parametrize("part", [3, 8, 40, 70, 90])
+def test_resume_in_every_phase(part, tmp_path):
+    b = market("corr", 100)
+    solver = Sketched(n_init=3)
+    whole = solve(Problem(b.operator, b.k), solver)
+    assert whole.iterations > 90
+    place = Checkpoint(tmp_path, every_seconds=0)
+    solve(Problem(b.operator, b.k), solver, max_iter=part, checkpoint=place)
+    resumed = solve(Problem(b.operator, b.k), solver, checkpoint=place, resume=True)
+    assert torch.equal(resumed.H, whole.H)
+    assert resumed.iterations == whole.iterations
+    assert resumed.certificate == whole.certificate
+
+
+def test_the_phases_keep_the_factor_feasible():
+    """Through seeds, fits, moves and polish."""
+    S, _ = blocks([300, 300, *[10] * 8], 0.1)
+    problem, solver = Problem(sn.as_operator(S), 10), Sketched(n_init=2)
+    state, seen = solver.init_state(problem), set()
+    for step in range(2000):
+        seen.add(state.phase)
+        if state.phase == "fitted":
+            break
+        state = solver.step(problem, state, torch.Generator().manual_seed(step))
+        assert torch.isfinite(state.H).all()
+        assert (state.H >= 0).all()
+    assert seen >= {"seed", "fit", "polish", "fitted"}
+    assert seen <= set(PHASES)
+
+
+@pytest.mark.parametrize("steps", [1, 5, 8, 26, 40, 60])
+def test_stopped_in_the_middle_it_keeps_what_it_has(steps):
+    b = market("corr", 1000)
+    result = solve(Problem(b.operator, b.k), Sketched(n_init=5), max_iter=steps)
+    assert result.status is Status.MAX_ITER
+    # The best seed or start so far, not the random start nor the seed that is being tried.
+    assert result.certificate.excess < (0.1 if steps < 26 else 0.001)
+
+
+def test_wrong_number_of_starts():
+    with pytest.raises(InvalidInput, match=r"n_init: got 0"):
+        make_solver("sketched", n_init=0)
+    with pytest.raises(InvalidInput, match=r"n_init: got 1.5"):
+        sn.factorize(market("corr", 100).operator, 10, n_init=1.5)
