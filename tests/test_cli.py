@@ -59,7 +59,8 @@ def test_demo(run, tmp_path):
 
 def test_fit(run, matrix, tmp_path):
     out = run("fit", "--matrix", matrix, "--k", 2, "--out", tmp_path / "out")
-    assert "CONVERGED" in out
+    assert "EXACT" in out
+    assert "2 blocks of rank one" in out
     result = sn.load(tmp_path / "out")
     assert result.names == tuple("abcdef")
     again = ("fit", "--matrix", matrix, "--k", 2, "--out", tmp_path / "out")
@@ -71,7 +72,7 @@ def test_fit_stopped_short_can_go_on(run, tmp_path):
     np.save(tmp_path / "S.npy", sn.benchmark_matrix("corr", 64, seed=1, samples=1000).operator.S)
     command = ("fit", "--matrix", tmp_path / "S.npy", "--k", 8, "--out", tmp_path / "out")
     out = run(*command, "--max-iter", 20, code=1)
-    assert "NotConvergedWarning: admm ended MAX_ITER" in out
+    assert "NotConvergedWarning: sketched ended MAX_ITER" in out
     assert "CONVERGED" in run(*command, "--resume")
 
 

@@ -32,6 +32,7 @@ _HOME = {
     "load": "results",
     "plot": "plot",
     "read_matrix": "data",
+    "recommend": "recommend",
     "save": "results",
     "solvers": "solvers",
 }
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from symnmf.estimator import SymNMF
     from symnmf.factorize import factorize
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
+    from symnmf.recommend import recommend
     from symnmf.results import load, save
     from symnmf.solvers.registry import solvers
     from symnmf.synthetic import benchmark_matrix
@@ -65,8 +67,8 @@ class _Package(ModuleType):
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # Importing symnmf.factorize would otherwise hide the function of that name.
-        if not (isinstance(value, ModuleType) and name == "factorize"):
+        # Importing a module would otherwise hide the function of its name.
+        if not (isinstance(value, ModuleType) and name in ("factorize", "recommend")):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:

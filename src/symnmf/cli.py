@@ -30,6 +30,9 @@ PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the start and of every draw.")]
 SolverName = Annotated[str, typer.Option("--solver", help="A name of `symnmf solvers`.")]
+Starts = Annotated[
+    int, typer.Option("--starts", help="Starts whose groups are compared: do they agree?")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace results that are there.")]
 
 
@@ -55,7 +58,7 @@ def demo(
     good = True
     for kind, title in titles.items():
         market = benchmark_matrix(kind, n, seed=seed)
-        result = factorize(market.operator, market.k, solver, seed=seed, progress=True)
+        result = factorize(market.operator, market.k, solver, seed=seed, n_init=5, progress=True)
         folder = save(result, out / kind, force=True)
         write_text(folder / "groups.html", heat_maps(market.operator, result, title).to_html())
         _show(console, f"Instruments that {title}, k = {market.k}", result)
@@ -75,6 +78,7 @@ def fit(
     out: Out = Path("symnmf-out"),
     solver: SolverName = "auto",
     seed: Seed = 0,
+    starts: Starts = 5,
     max_iter: Annotated[int, typer.Option("--max-iter", help="Most iterations.")] = 10_000,
     max_seconds: Annotated[
         float | None, typer.Option("--max-seconds", help="Most wall time.")
@@ -99,6 +103,7 @@ def fit(
         k,
         solver,
         seed=seed,
+        n_init=starts,
         max_iter=max_iter,
         max_seconds=max_seconds,
         progress=True,
@@ -138,6 +143,8 @@ def _show(console: Console, title: str, result: Result) -> None:
         f"{result.iterations} iterations, {result.products:.0f} products, {result.seconds:.1f} s"
     )
     table.add_row(f"spent by {result.solver}", spent)
+    for note in result.notes:
+        table.add_row("note", note)
     console.print(table)
 
 

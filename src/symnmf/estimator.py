@@ -20,6 +20,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         solver: a name of ``symnmf solvers``, or ``"auto"``.
         random_state: seed of the start and of every draw.
         start: ``"random"`` or ``"nndsvd"``; by default what the solver asks for.
+        n_init: number of starts on a surrogate; more than one measures their agreement.
         max_iter: most iterations.
         options: hyper-parameters of the solver.
 
@@ -43,6 +44,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         solver: str = "auto",
         random_state: int = 0,
         start: str | None = None,
+        n_init: int = 1,
         max_iter: int = 10_000,
         options: dict[str, Any] | None = None,
     ):
@@ -50,6 +52,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.solver = solver
         self.random_state = random_state
         self.start = start
+        self.n_init = n_init
         self.max_iter = max_iter
         self.options = options
 
@@ -67,6 +70,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             self.solver,
             seed=self.random_state,
             start=self.start,
+            n_init=self.n_init,
             max_iter=self.max_iter,
             **(self.options or {}),
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from symnmf.contract import Problem, Result, Status
-from symnmf.engine import Callback, Checkpoint, Monitor, Progress, solve
+from symnmf.contract import Problem, Result, Status, whole
+from symnmf.engine import Callback, Checkpoint, Monitor, Progress, judge, solve
 from symnmf.engine.driver import MAX_ITER
 from symnmf.errors import CollapsedWarning, NotConvergedWarning
 from symnmf.operators import as_operator
+from symnmf.probe import AUTO, fill_in
+from symnmf.recommend import Recommendation, advise
 from symnmf.solvers.registry import find, make_solver
-
-#: What ``solver="auto"`` stands for.
-AUTO = "admm"
+from symnmf.solvers.sketched import starts_agree
 
 #: What to try when a run ended without meeting the criterion.
 ADVICE = {
@@ -41,6 +43,7 @@ def factorize(
     *,
     seed: int = 0,
     start: str | Tensor | np.ndarray | None = None,
+    n_init: int = 1,
     max_iter: int = MAX_ITER,
     max_seconds: float | None = None,
     kkt_gate: float | None = None,
@@ -58,10 +61,13 @@ def factorize(
         S: (n, n) symmetric non-negative matrix: array, tensor, memory map, sparse matrix, data
             frame with equal index and columns, or an operator.
         k: number of columns of H, that is, of groups.
-        solver: a name of ``symnmf solvers``; ``"auto"`` chooses.
+        solver: a name of ``symnmf solvers``; ``"auto"`` follows :func:`symnmf.recommend` and says
+            in ``notes`` what it chose and why.
         seed: of the start and of every draw; the same seed gives the same answer.
         start: ``"random"`` (the paper's), ``"nndsvd"``, or an (n, k) factor H0; by default what
             the solver asks for, which is ``"random"`` for nearly all.
+        n_init: number of starts on the surrogate, which cost no products of S. The default solver
+            refines the best; more than one also measures ``certificate.agreement``.
         max_iter: most iterations.
         max_seconds: most wall time.
         kkt_gate: threshold of the scaled projected gradient; the paper's by default.
@@ -71,7 +77,8 @@ def factorize(
         callbacks: called with (check, H) after every look; True stops the run.
         checkpoint: folder to save the run in.
         resume: go on with the run saved there.
-        options: hyper-parameters of the solver.
+        options: hyper-parameters of the solver; ``"auto"`` for a step size or penalty (``eta``,
+            ``rho``, ``step_size``, ``penalty``) lets short trials on a surrogate find it.
 
     Returns:
         the factor with its status, certificate and history. A run that does not meet the
@@ -81,16 +88,26 @@ def factorize(
         >>> import numpy as np
         >>> S = np.kron(np.eye(2), np.ones((3, 3)))
         >>> factorize(S, k=2, seed=1).status.name
-        'CONVERGED'
+        'EXACT'
     """
     operator = as_operator(S, dtype=dtype, device=device)
-    name = AUTO if solver == "auto" else solver
-    algorithm = make_solver(name, **options)
-    if start is None:
-        start = find(name).start
-    elif not isinstance(start, str | Tensor):
+    if start is not None and not isinstance(start, str | Tensor):
         start = torch.from_numpy(np.array(start, dtype=np.float64))
-    problem = Problem(operator, k, seed, start)
+    n_init = whole("n_init", n_init, 1, inf, "that is positive")
+    given = {option: value for option, value in options.items() if value != AUTO}
+    make_solver("sketched" if solver == AUTO else solver, **given)  # refuses before there is work
+    own = "random" if solver == AUTO else find(solver).start
+    problem = Problem(operator, k, seed, own if start is None else start)
+    advice = advise(problem) if solver == AUTO else Recommendation(solver)
+    if advice.exact is not None and start is None:
+        result = judge(problem, advice.exact.H, name="exact", monitor=Monitor(kkt_gate=kkt_gate))
+        return replace(result, notes=advice.reasons)
+    name = "sketched" if advice.exact is not None else advice.solver
+    if name == "sketched":
+        options = {"n_init": n_init, **options}
+    options, found = fill_in(problem, name, {**advice.options, **options})
+    algorithm = make_solver(name, **options)
+    notes = (*advice.reasons, found) if found else advice.reasons
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         checkpoint = Checkpoint(Path(checkpoint))
     with ExitStack() as stack:
@@ -107,7 +124,10 @@ def factorize(
             resume=resume,
         )
     _warn(result)
-    return result
+    if n_init > 1 and name != "sketched":
+        agreed = starts_agree(problem, n_init)
+        result = replace(result, certificate=replace(result.certificate, agreement=agreed))
+    return replace(result, notes=notes)
 
 
 def _warn(result: Result) -> None:

@@ -40,7 +40,7 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         >>> import tempfile, numpy as np, symnmf as sn
         >>> result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), k=2)
         >>> sn.load(sn.save(result, tempfile.mkdtemp())).status.name
-        'CONVERGED'
+        'EXACT'
     """
     folder = Path(folder)
     with files.lock(folder):
@@ -62,6 +62,7 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
             "iterations": result.iterations,
             "seconds": result.seconds,
             "products": result.products,
+            "notes": list(result.notes),
         }
         columns = [f"group_{j}" for j in range(H.shape[1])]
         loadings = pd.DataFrame(H.numpy(), index=pd.Index(names, name="name"), columns=columns)
@@ -114,6 +115,7 @@ def load(folder: str | Path) -> Result:
             products=content["products"],
             options=content["options"],
             names=None if names is None else tuple(names),
+            notes=tuple(str(note) for note in content.get("notes", ())),
         )
     except (KeyError, TypeError, ValueError) as broken:
         raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken

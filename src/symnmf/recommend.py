@@ -1,0 +1,168 @@
+"""Which solver, and why: rules from the form of S and its spectrum."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from symnmf.contract import Problem
+from symnmf.errors import UnknownName
+from symnmf.exact import EVENTS, ExactFactor, exact_factor
+from symnmf.operators import CountingOperator, GramOperator, as_operator
+from symnmf.solvers.registry import find
+from symnmf.spectrum import diagnostics
+
+GOALS = ("fit", "labels")
+#: Effective rank tr S / λ₁ minus one, below which rows of S have one direction (the paper's
+#: section 6: silhouettes hold at 1.3 and vanish at 1.1).
+ONE_DIRECTION = 0.2
+#: Effective rank that tells the paper's two kinds of spectra apart: 1.1–1.9 and 3.6–4.2 (Table 2).
+CORRELATION_TYPE = 2.5
+#: From this size on the paper's runs are long.
+LARGE = 100_000
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A solver, its options, and the reasons in words.
+
+    Attributes:
+        solver: a name of ``symnmf solvers``; ``"exact"`` when the answer is known;
+            ``"spherical-kmeans"`` when hard labels are all that is wanted.
+        options: to pass with it.
+        reasons: sentences, the deciding one first.
+        exact: the known answer, where there is one.
+    """
+
+    solver: str
+    options: dict[str, Any] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    exact: ExactFactor | None = field(default=None, repr=False)
+
+
+def recommend(
+    S: Any,
+    k: int,
+    goal: str = "fit",
+    *,
+    full_matrix: bool = False,
+    short: bool = False,
+    seed: int = 0,
+) -> Recommendation:
+    """Which solver to use for S ≈ H Hᵀ with k columns.
+
+    Arguments:
+        S: matrix or operator, as for :func:`symnmf.factorize`.
+        k: number of groups.
+        goal: ``"fit"`` for the factor, ``"labels"`` when only hard labels are wanted.
+        full_matrix: ask for a solver that multiplies with S itself in every step; then the
+            founding paper's rules hold.
+        short: whether the run is to be short.
+        seed: of the sketch.
+
+    Example:
+        >>> import symnmf as sn
+        >>> b = sn.benchmark_matrix("corr", n=100)
+        >>> sn.recommend(b.operator, b.k).solver
+        'sketched'
+        >>> sn.recommend(b.operator, b.k, full_matrix=True).solver
+        'adagrad'
+    """
+    return advise(Problem(as_operator(S), k, seed), goal, full_matrix=full_matrix, short=short)
+
+
+def advise(
+    problem: Problem, goal: str = "fit", *, full_matrix: bool = False, short: bool = False
+) -> Recommendation:
+    """:func:`recommend` for a problem whose spectrum is shared."""
+    if goal not in GOALS:
+        raise UnknownName("goal", f"unknown goal {goal!r}", f"Choose {' or '.join(GOALS)}")
+    exact = exact_factor(problem)
+    if exact is not None:
+        return Recommendation("exact", reasons=(exact.reason,), exact=exact)
+    known = diagnostics(problem.spectrum, problem.k)
+    reasons: list[str] = []
+    if goal == "labels":
+        left, right = angular_collapse(problem)
+        bound = f"(‖S‖² − λ₁²) / ‖S‖² = {left:.2g} ≤ (r_eff − 1)² = {right:.2g}"
+        if known.r_eff - 1 > ONE_DIRECTION:
+            reason = f"only labels are wanted, and rows of S point in several directions: {bound}"
+            return Recommendation("spherical-kmeans", reasons=(reason,))
+        reasons.append(
+            f"the rows of S have nearly one direction, where hard angular clustering degenerates: "
+            f"{bound}; the soft factorization still fits"
+        )
+    if full_matrix:
+        name, why = _paper_rule(problem, known.r_eff, known.gamma_k1, short)
+        return Recommendation(name, reasons=(*reasons, why, *_remarks(problem, name)))
+    reasons.append(_about_the_sketch(problem, known.var_k, known.gamma_k1))
+    return Recommendation("sketched", reasons=(*reasons, *_remarks(problem, "sketched")))
+
+
+def angular_collapse(problem: Problem) -> tuple[float, float]:
+    """Both sides of the paper's inequality (its section 6) for the directions of the rows of S.
+
+        (‖S‖² − λ₁²) / ‖S‖² ≤ (r_eff − 1)²,   r_eff = tr S / λ₁,   for a positive semidefinite S
+
+    The left side is the mean of sin² of the angle between a row and the leading eigenvector,
+    weighted by squared length.
+    """
+    spectrum = problem.spectrum
+    r_eff = spectrum.trace / float(spectrum.values[0])
+    return spectrum.rank_one, (r_eff - 1) ** 2
+
+
+def _paper_rule(problem: Problem, r_eff: float, gap: float, short: bool) -> tuple[str, str]:
+    n = problem.S.n
+    shape = f"effective rank {r_eff:.2g}, gap below rank k + 1 {gap:.3g}"
+    if short:
+        return (
+            "piecewise-adagrad",
+            f"a short run is wanted, where resets pay ({shape})",
+        )
+    if r_eff >= CORRELATION_TYPE:
+        return "adagrad", f"the spectrum is of the correlation type ({shape}): full batches win"
+    if n >= LARGE:
+        why = f"the spectrum is of the tail-dependence type ({shape}) and n = {n} is large: "
+        return "block-svrg-adaptgrow", why + "cheap blocks that grow pay over a long run"
+    return "adagrad", f"the spectrum is of the tail-dependence type ({shape}), and n is moderate"
+
+
+def _about_the_sketch(problem: Problem, share: float, gap: float) -> str:
+    if problem.surrogate is problem.S:
+        return "products with S are as cheap as with a sketch: seeded and fitted on S itself"
+    width = problem.spectrum.vectors.shape[1]
+    return (
+        f"a sketch of rank {width} stands in for S (k eigenvalues hold {share:.3g} % of the trace, "
+        f"gap below rank k + 1 {gap:.3g}); the fit is corrected and judged on S"
+    )
+
+
+def _remarks(problem: Problem, name: str) -> list[str]:
+    """What the caller should know besides."""
+    S = problem.S.inner if isinstance(problem.S, CountingOperator) else problem.S
+    remarks = []
+    if isinstance(S, GramOperator) and problem.k > S.m / EVENTS:
+        remarks.append(
+            f"k = {problem.k} is more than a fifth of the {S.m} exceedances: factors tend to "
+            f"single events; below {max(2, S.m // EVENTS)} they are groups"
+        )
+    need = find(name).memory * S.n * problem.k * torch.finfo(S.dtype).bits / 8
+    have = free_memory()
+    if have is not None and need > have and S.device.type == "cpu":
+        remarks.append(
+            f"it needs about {need / 1e9:.3g} GB beside S and {have / 1e9:.3g} GB are free: "
+            "take a smaller k, or a larger machine"
+        )
+    return remarks
+
+
+def free_memory() -> float | None:
+    """Bytes of memory that are free, where the system tells."""
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return None
