@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability docs clean
+.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -32,6 +32,12 @@ bench-phase2: $(STAMP)
 
 bench-reliability: $(STAMP)
 	@$(BIN)/python -m benchmarks.reliability
+
+bench-large: $(STAMP)
+	@$(BIN)/python -m benchmarks.large
+
+bench-steps: $(STAMP)
+	@$(BIN)/python -m benchmarks.steps
 
 docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build

@@ -1,12 +1,16 @@
-"""The picture of the README: run with a folder that `symnmf demo` made, needs chromium."""
+"""A picture of a page for the documentation, by chromium.
+
+python docs/picture.py demo/tpdm/groups.html groups.png 1020,560
+python docs/picture.py demo/steps.html steps.png 780,440
+"""
 
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-page = Path(sys.argv[1]) / "tpdm" / "groups.html"
-target = Path(__file__).parent / "images" / "groups.png"
+page, name, size = sys.argv[1:]
+target = Path(__file__).parent / "images" / name
 command = [
     "chromium",
     "--headless",
@@ -18,7 +22,9 @@ with tempfile.TemporaryDirectory() as profile:
     options = [
         f"--user-data-dir={profile}",
         "--hide-scrollbars",
-        "--window-size=1020,560",
+        f"--window-size={size}",
         f"--screenshot={target}",
     ]
-    subprocess.run([*command, *options, page.resolve().as_uri()], check=True, capture_output=True)
+    subprocess.run(
+        [*command, *options, Path(page).resolve().as_uri()], check=True, capture_output=True
+    )

@@ -176,7 +176,7 @@ ROWS: tuple[Row, ...] = (
     Row("anls", F4, ANLS, "1", 12, "alpha=100 or 1000", "Kuang et al. 2015"),
     Row("newton", F5, DiagonalNewton, "1+", 15, "eta=0.1, reg=0.5", "Marquardt 1963"),
     Row("lbfgs", F5, LBFGS, "1+", 40, "pairs=100", "Nocedal and Wright 2006"),
-    Row("pgncg", F5, PGNCG, "1+", 18, "none stated", "Eswar et al. 2020"),
+    Row("pgncg", F5, PGNCG, "1+", 13, "none stated", "Eswar et al. 2020"),
     Row("admm", F6, ADMM, "1", 11, "rho=50 or 500", "Boyd et al. 2011"),
     Row("lai", F6, LAI, "0, then 1", 12, "alpha=100, refine=0", "Hayashi et al. 2024"),
     Row("sketched", F6, Sketched, "0, then 0.1", 15, "rejects sketching", "this library"),
