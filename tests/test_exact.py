@@ -46,6 +46,40 @@ def test_diagonal():
     nearly = np.diag(d)
     nearly[0, 2] = nearly[2, 0] = 1e-3
     assert exact(nearly, 2) is None
+    assert exact(np.eye(300) + 4e-8 * (1 - np.eye(300)), 2) is None
+    large = solved(np.diag(np.random.default_rng(0).random(500)), 2, "diagonal").certificate
+    assert large.excess == 0
+    assert large.floor_low == large.error
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_diagonal_of_zeros_is_no_special_case(k):
+    cycle = np.roll(np.eye(12), 1, axis=0)
+    bipartite = np.kron(1 - np.eye(2), np.ones((6, 6)))
+    cliques = np.kron(np.eye(3), np.ones((4, 4)) - np.eye(4))
+    for S in (cycle + cycle.T, bipartite, cliques, np.ones((12, 12)) - np.eye(12)):
+        result = sn.factorize(S, k, max_iter=3000)
+        assert torch.isfinite(result.H).all()
+        assert result.certificate.worth <= result.certificate.possible
+        assert exact(S, k) is None
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_one_positive_eigenvalue():
+    result = sn.factorize(np.array([[0.1, 0.9], [0.9, 0.1]]), 2)
+    assert result.certificate.error == pytest.approx(0.64 / 1.64, rel=1e-5)
+    alone = sn.factorize(sn.GramOperator(torch.rand(50, 1)), 3, "sketched")
+    assert alone.certificate.error < 1e-4
+
+
+def test_everything_that_was_done_is_counted():
+    S = market("corr", 1000).operator
+    auto, named = sn.factorize(S, 31), sn.factorize(S, 31, "sketched")
+    assert auto.products == pytest.approx(named.products, abs=0.1)
+    problem = Problem(S, 1)
+    result = sn.factorize(problem.S, 1)
+    assert result.products == pytest.approx(problem.S.work / 1000**2)
 
 
 def test_blocks_of_rank_one():
@@ -82,9 +116,21 @@ def test_two_equal_blocks_share_the_leading_eigenvalue():
 
 
 def test_a_start_of_the_caller_is_used_instead():
-    result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), 2, start=np.eye(6, 2) + 0.1)
+    S = np.kron(np.eye(2), np.ones((3, 3)))
+    result = sn.factorize(S, 2, start=np.eye(6, 2) + 0.1)
     assert result.status is Status.CONVERGED
     assert result.solver == "sketched"
+    assert not any("rank one" in note for note in result.notes)
+
+
+def test_callbacks_see_the_answer_and_budgets_are_checked():
+    seen = []
+    sn.factorize(np.eye(4), 2, callbacks=[lambda check, H: seen.append(check.iteration)])
+    assert seen == [0]
+    with pytest.raises(sn.SymnmfError, match="max_iter: got -5"):
+        sn.factorize(np.eye(4), 2, max_iter=-5)
+    with pytest.raises(sn.SymnmfError, match="resume"):
+        sn.factorize(np.eye(4), 2, resume=True)
 
 
 def test_wrong_options_are_refused_before_the_answer():

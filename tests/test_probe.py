@@ -18,8 +18,8 @@ def test_the_probe_takes_the_best_trial_and_costs_no_products(name, option):
     found = trials(problem, name, option, steps=30)
     value = probe(problem, name, option, steps=30)
     assert problem.S.work == before
-    assert found[value] == min(found.values())
-    assert found[value] < max(found.values())
+    assert found[value] < 0.9 * max(found.values())  # and not by chance
+    assert all(found[value] <= other for other in found.values())
 
 
 def test_auto_in_the_front_door():
@@ -42,5 +42,7 @@ def test_the_scale_of_s_does_not_matter():
 def test_auto_where_there_is_nothing_to_find():
     with pytest.raises(InvalidInput, match="eta: got 'auto' for 'mu'"):
         sn.factorize(market("corr", 100).operator, 10, "mu", eta="auto")
+    with pytest.raises(InvalidInput, match="step_size: got 0.1 beside eta='auto'"):
+        sn.factorize(market("corr", 100).operator, 10, "adagrad", eta="auto", step_size=0.1)
     with pytest.raises(InvalidInput, match="penalty"):
         sn.factorize(market("corr", 100).operator, 10, "admm", eta="auto")

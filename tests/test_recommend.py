@@ -44,10 +44,12 @@ def test_hard_labels():
     advice = sn.recommend(b.operator, b.k, goal="labels")
     assert advice.solver == "spherical-kmeans"
     assert "several directions" in advice.reasons[0]
-    B = torch.ones(50, 3) + 0.05 * torch.rand(50, 3, generator=torch.Generator().manual_seed(0))
+    B = torch.ones(50, 3) + 0.02 * torch.rand(50, 3, generator=torch.Generator().manual_seed(0))
     advice = sn.recommend(sn.GramOperator(B), 2, goal="labels")
     assert advice.solver == "sketched"
     assert "hard angular clustering degenerates" in advice.reasons[0]
+    bipartite = np.kron(1 - np.eye(2), np.ones((6, 6)))  # two directions
+    assert sn.recommend(bipartite, 2, goal="labels").solver == "spherical-kmeans"
     with pytest.raises(UnknownName, match="goal: unknown goal 'fun'"):
         sn.recommend(b.operator, b.k, goal="fun")
 

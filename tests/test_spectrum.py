@@ -141,8 +141,8 @@ def test_polynomials_narrow_the_floor_of_a_clustered_spectrum():
         low, high = leading(operator, 12, passes=passes).floor(12)
         assert low <= floor <= high
         width[passes] = (high - low) / (1 - exact[0] ** 2 / operator.frob_sq() - floor)
-    assert width[6] < width[3]
-    assert width[11] < 0.01 < width[3]
+    assert width[6] < 0.7 * width[3]
+    assert width[11] < 0.2 * width[6]
 
 
 def test_same_seed_same_spectrum():

@@ -16,6 +16,8 @@ COLLAPSE_EXCESS = 0.05
 PLATEAU = 0.99
 #: Below this agreement of good starts the groups are not unique.
 AGREED = 0.7
+#: A fit with at most this excess is called good.
+GOOD_FIT = 0.02
 
 
 @dataclass(frozen=True)
@@ -68,18 +70,19 @@ class Certificate:
     @property
     def verdict(self) -> str:
         """The certificate in a sentence."""
+        if self.exact:
+            return f"Exact: no factor of this size has a smaller error than {self.error:.3g}."
         if self.error >= 1.0:
             return "No fit: H explains nothing of S."
         if self.collapsed:
             return "Collapsed: the columns of H are nearly the same and carry no groups."
         near = "" if self.excess is None else f" {100 * self.excess:.2g} % above the global floor"
         fit = f"fit{near}, {self.worth} of {self.possible} factors' worth of structure"
-        if self.exact:
-            return f"Exact: {fit}."
         if not self.converged:
             return f"Not converged: {fit}."
         if self.ambiguous:
-            return f"Converged, fit good, groups ambiguous: {fit}; other starts find other groups."
+            good = "fit good, " if self.excess is None or self.excess <= GOOD_FIT else ""
+            return f"Converged, {good}groups ambiguous: {fit}; other starts find other groups."
         return f"Converged: {fit}."
 
     def summary(self) -> list[tuple[str, str]]:
@@ -142,7 +145,7 @@ class Yardstick:
 
     def worth(self, error: float) -> int:
         """Factors' worth of structure that the error shows."""
-        return self.spectrum.worth(error + self.resolution, self.k)
+        return min(self.spectrum.worth(error + self.resolution, self.k), self.possible())
 
     def collapsed(self, error: float) -> bool:
         """Whether the error is that of a factor without groups."""

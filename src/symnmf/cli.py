@@ -79,7 +79,7 @@ def fit(
     solver: SolverName = "auto",
     seed: Seed = 0,
     starts: Starts = 5,
-    max_iter: Annotated[int, typer.Option("--max-iter", help="Most iterations.")] = 10_000,
+    max_iter: Annotated[int | None, typer.Option("--max-iter", help="Most iterations.")] = None,
     max_seconds: Annotated[
         float | None, typer.Option("--max-seconds", help="Most wall time.")
     ] = None,

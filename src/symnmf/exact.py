@@ -28,7 +28,8 @@ class ExactFactor:
 def exact_factor(problem: Problem) -> ExactFactor | None:
     """The best factor, where S has a form for which it is known; None otherwise.
 
-    A Gram matrix of a non-negative factor with at most k columns, a diagonal matrix, a block
+    A Gram matrix of a non-negative factor B with at most k columns (H then is B, not a copy of it,
+    unless columns are missing), a diagonal matrix, a block
     diagonal matrix of rank-one blocks, and k = 1. Looking costs a few rows of S; every answer but
     the trivial one is checked with a product.
 
@@ -68,7 +69,7 @@ def _nonnegative_gram(problem: Problem) -> ExactFactor | None:
 def _diagonal(problem: Problem) -> ExactFactor | None:
     S, k = problem.S, problem.k
     d = S.diag()
-    if abs(float(d.to(torch.float64).square().sum()) / S.frob_sq() - 1) > 1e-12:
+    if abs(float(d.to(torch.float64).square().sum()) / S.frob_sq() - 1) > 1e-14:
         return None
     largest = d.clamp(min=0).topk(k)
     H = torch.zeros(S.n, k, dtype=S.dtype, device=S.device)
@@ -96,6 +97,8 @@ def _rank_one_blocks(problem: Problem) -> ExactFactor | None:
             return None
         left &= h == 0
         columns.append(h)
+    if not columns:
+        return None
     H = _padded(torch.stack(columns, dim=1), k)
     if error(H, S.matmul(H), S.frob_sq()) > error_resolution(S.dtype):
         return None

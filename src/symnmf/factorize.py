@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from symnmf.contract import Problem, Result, Status, whole
 from symnmf.engine import Callback, Checkpoint, Monitor, Progress, judge, solve
-from symnmf.engine.driver import MAX_ITER
+from symnmf.engine.driver import MAX_ITER, check_budget
 from symnmf.errors import CollapsedWarning, NotConvergedWarning
 from symnmf.operators import as_operator
 from symnmf.probe import AUTO, fill_in
@@ -44,7 +45,7 @@ def factorize(
     seed: int = 0,
     start: str | Tensor | np.ndarray | None = None,
     n_init: int = 1,
-    max_iter: int = MAX_ITER,
+    max_iter: int | None = None,
     max_seconds: float | None = None,
     kkt_gate: float | None = None,
     dtype: torch.dtype | None = None,
@@ -68,7 +69,7 @@ def factorize(
             the solver asks for, which is ``"random"`` for nearly all.
         n_init: number of starts on the surrogate, which cost no products of S. The default solver
             refines the best; more than one also measures ``certificate.agreement``.
-        max_iter: most iterations.
+        max_iter: most iterations; 10 000 by default, and 1 000 more for each further start.
         max_seconds: most wall time.
         kkt_gate: threshold of the scaled projected gradient; the paper's by default.
         dtype: torch.float32 or torch.float64; what S has by default.
@@ -90,19 +91,26 @@ def factorize(
         >>> factorize(S, k=2, seed=1).status.name
         'EXACT'
     """
+    since = perf_counter()
     operator = as_operator(S, dtype=dtype, device=device)
+    n_init = whole("n_init", n_init, 1, 10_000, "from 1 to 10000")
+    limit = MAX_ITER + 1000 * (n_init - 1) if max_iter is None else max_iter
+    check_budget(limit, checkpoint, resume)
     if start is not None and not isinstance(start, str | Tensor):
         start = torch.from_numpy(np.array(start, dtype=np.float64))
-    n_init = whole("n_init", n_init, 1, inf, "that is positive")
     given = {option: value for option, value in options.items() if value != AUTO}
     make_solver("sketched" if solver == AUTO else solver, **given)  # refuses before there is work
     own = "random" if solver == AUTO else find(solver).start
     problem = Problem(operator, k, seed, own if start is None else start)
-    advice = advise(problem) if solver == AUTO else Recommendation(solver)
-    if advice.exact is not None and start is None:
-        result = judge(problem, advice.exact.H, name="exact", monitor=Monitor(kkt_gate=kkt_gate))
+    monitor = Monitor(kkt_gate=kkt_gate)
+    advice = Recommendation(solver)
+    if solver == AUTO:
+        advice = advise(problem, known=start is None)
+    if advice.exact is not None:
+        H = advice.exact.H
+        result = judge(problem, H, name="exact", monitor=monitor, callbacks=callbacks, since=since)
         return replace(result, notes=advice.reasons)
-    name = "sketched" if advice.exact is not None else advice.solver
+    name = advice.solver
     if name == "sketched":
         options = {"n_init": n_init, **options}
     options, found = fill_in(problem, name, {**advice.options, **options})
@@ -116,16 +124,18 @@ def factorize(
             problem,
             algorithm,
             name=name,
-            monitor=Monitor(kkt_gate=kkt_gate),
-            max_iter=max_iter,
+            monitor=monitor,
+            max_iter=limit,
             max_seconds=max_seconds,
             callbacks=[*shown, *callbacks],
             checkpoint=checkpoint,
             resume=resume,
+            since=since,
         )
     _warn(result)
-    if n_init > 1 and name != "sketched":
-        agreed = starts_agree(problem, n_init)
+    if n_init > 1 and name != "sketched" and result.status.good:
+        left = inf if max_seconds is None else max_seconds - result.seconds
+        agreed = starts_agree(problem, n_init, left)
         result = replace(result, certificate=replace(result.certificate, agreement=agreed))
     return replace(result, notes=notes)
 

@@ -70,6 +70,10 @@ def fill_in(problem: Problem, name: str, options: dict[str, Any]) -> tuple[dict[
             remedy = f"'auto' goes with {', '.join(has)}" if has else "Pass a number"
             raise InvalidInput(option, f"got 'auto' for {name!r}", remedy)
         del found[option]
+        if target in found:
+            raise InvalidInput(
+                target, f"got {found[target]!r} beside {option}='auto'", "Pass one of the two"
+            )
         found[target] = probe(problem, name, target)
     values = ", ".join(f"{SCALE_FREE[o]}={found[SCALE_FREE[o]]:g}" for o in wanted)
     return found, f"{values}: best of {len(GRID)} values in {STEPS} steps on the surrogate"

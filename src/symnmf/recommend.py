@@ -16,9 +16,10 @@ from symnmf.solvers.registry import find
 from symnmf.spectrum import diagnostics
 
 GOALS = ("fit", "labels")
-#: Effective rank tr S / λ₁ minus one, below which rows of S have one direction (the paper's
-#: section 6: silhouettes hold at 1.3 and vanish at 1.1).
-ONE_DIRECTION = 0.2
+#: Mean squared sine of the angle between rows of S and the leading eigenvector, below which they
+#: have one direction. On the paper's matrices silhouettes hold at n = 10⁵, where it is 0.0014, and
+#: vanish at 10⁶ (its section 6).
+ONE_DIRECTION = 5e-4
 #: Effective rank that tells the paper's two kinds of spectra apart: 1.1–1.9 and 3.6–4.2 (Table 2).
 CORRELATION_TYPE = 2.5
 #: From this size on the paper's runs are long.
@@ -75,20 +76,27 @@ def recommend(
 
 
 def advise(
-    problem: Problem, goal: str = "fit", *, full_matrix: bool = False, short: bool = False
+    problem: Problem,
+    goal: str = "fit",
+    *,
+    full_matrix: bool = False,
+    short: bool = False,
+    known: bool = True,
 ) -> Recommendation:
-    """:func:`recommend` for a problem whose spectrum is shared."""
+    """:func:`recommend` for a problem whose spectrum is shared; ``known``: look for exact cases."""
     if goal not in GOALS:
         raise UnknownName("goal", f"unknown goal {goal!r}", f"Choose {' or '.join(GOALS)}")
-    exact = exact_factor(problem)
+    exact = exact_factor(problem) if known else None
     if exact is not None:
         return Recommendation("exact", reasons=(exact.reason,), exact=exact)
-    known = diagnostics(problem.spectrum, problem.k)
+    shape = diagnostics(problem.spectrum, problem.k)
     reasons: list[str] = []
     if goal == "labels":
         left, right = angular_collapse(problem)
-        bound = f"(‖S‖² − λ₁²) / ‖S‖² = {left:.2g} ≤ (r_eff − 1)² = {right:.2g}"
-        if known.r_eff - 1 > ONE_DIRECTION:
+        bound = f"(‖S‖² − λ₁²) / ‖S‖² = {left:.2g}"
+        if left <= right:  # always so for a positive semidefinite S
+            bound += f" ≤ (r_eff − 1)² = {right:.2g}"
+        if left > ONE_DIRECTION:
             reason = f"only labels are wanted, and rows of S point in several directions: {bound}"
             return Recommendation("spherical-kmeans", reasons=(reason,))
         reasons.append(
@@ -96,9 +104,9 @@ def advise(
             f"{bound}; the soft factorization still fits"
         )
     if full_matrix:
-        name, why = _paper_rule(problem, known.r_eff, known.gamma_k1, short)
+        name, why = _paper_rule(problem, shape.r_eff, shape.gamma_k1, short)
         return Recommendation(name, reasons=(*reasons, why, *_remarks(problem, name)))
-    reasons.append(_about_the_sketch(problem, known.var_k, known.gamma_k1))
+    reasons.append(_about_the_sketch(problem, shape.var_k, shape.gamma_k1))
     return Recommendation("sketched", reasons=(*reasons, *_remarks(problem, "sketched")))
 
 
@@ -135,9 +143,10 @@ def _about_the_sketch(problem: Problem, share: float, gap: float) -> str:
     if problem.surrogate is problem.S:
         return "products with S are as cheap as with a sketch: seeded and fitted on S itself"
     width = problem.spectrum.vectors.shape[1]
+    held = f"k eigenvalues hold {share:.3g} % of the trace, " if share <= 100 else ""
     return (
-        f"a sketch of rank {width} stands in for S (k eigenvalues hold {share:.3g} % of the trace, "
-        f"gap below rank k + 1 {gap:.3g}); the fit is corrected and judged on S"
+        f"a sketch of rank {width} stands in for S ({held}gap below rank k + 1 {gap:.3g}); "
+        "the fit is corrected and judged on S"
     )
 
 

@@ -59,9 +59,13 @@ def spectral_labels(
     if not white:
         X = X * spectrum.values[first : first + X.shape[1]].clamp(min=0).sqrt().to(X)
     size = torch.linalg.vector_norm(X, dim=1, keepdim=True)
-    known = size > torch.finfo(X.dtype).eps * size.max()
-    labels = kmeans(torch.where(known, X / size, 0), k, rng)
-    return torch.where(known[:, 0], labels, -1)
+    known = (size > torch.finfo(X.dtype).eps * size.max())[:, 0]
+    if bool(known.all()):
+        return kmeans(X / size, k, rng)
+    labels = torch.full((len(X),), -1, device=X.device)
+    if bool(known.any()):
+        labels[known] = kmeans(X[known] / size[known], k, rng)
+    return labels
 
 
 def group_start(T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor) -> Tensor:
@@ -92,6 +96,8 @@ def group_start(T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor
         gram = grams[0] + t * grams[1] + t * t * grams[2]
         fit = max(0.0, inner[0] + t * inner[1] + t * t * inner[2])
         square = float(gram.square().sum())
+        if square == 0:
+            continue
         best = max(best, (fit * fit / square, t, (fit / square) ** 0.5))
     return P.add_(u[:, None], alpha=best[1]).mul_(best[2])
 

@@ -1,5 +1,8 @@
 """The sketched solver: on the paper's matrices, on real data, and on matrices made to be hard."""
 
+import dataclasses
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +16,8 @@ from symnmf.contract import Problem, Status
 from symnmf.dependence.correlation import abs_correlation_of_scores, standardize
 from symnmf.dependence.tail import unit_diagonal_gram
 from symnmf.engine import Checkpoint, solve
-from symnmf.errors import InvalidInput
-from symnmf.objective import error
+from symnmf.errors import InvalidInput, NotConvergedWarning
+from symnmf.labels import hard_labels
 from symnmf.solvers.escape import exchange_column
 from symnmf.solvers.registry import make_solver
 from symnmf.solvers.sketched import PHASES, Sketched
@@ -157,7 +160,7 @@ def graph(n, rng):
 @pytest.mark.parametrize("make", [noise, graph])
 def test_indefinite_matrices_against_twenty_starts_of_admm(make):
     S = make(150, np.random.default_rng(3)).astype(np.float32)
-    ours = solve(Problem(sn.as_operator(S), 8), Sketched(n_init=5), max_iter=4000)
+    ours = sn.factorize(S, 8, n_init=5, max_iter=4000)
     theirs = [
         solve(Problem(sn.as_operator(S), 8, seed), make_solver("admm"), max_iter=1000)
         for seed in range(20)
@@ -201,15 +204,43 @@ def test_an_exchange_repairs_a_merged_and_a_split_group():
     H[groups == 3, 3] = 0.9
     moved = exchange_column(T, H, torch.Generator().manual_seed(0))
 
-    def value(X):
-        return error(X, T.matmul(X), T.frob_sq())
-
-    assert value(moved) < value(H)
-    assert len({int(moved[groups == g].mean(dim=0).argmax()) for g in (2, 3)}) == 2
+    problem, solver = Problem(T, 4), Sketched()
+    stuck, freed = solver._trial(problem, H), solver._trial(problem, moved)
+    assert freed.excess < 0.2 * stuck.excess
+    assert ari(labels, hard_labels(freed.H)[0]) == 1 > ari(labels, hard_labels(stuck.H)[0])
     H[:, 1] = 0  # an empty column is the first to go
     filled = exchange_column(T, H, torch.Generator().manual_seed(0))
     assert float(filled[:, 1].norm()) > 0
     torch.testing.assert_close(filled[:, [0, 2, 3]], H[:, [0, 2, 3]])
+
+
+def test_one_good_start_agrees_with_nobody():
+    b = market("corr", 100)
+    state = Sketched(n_init=3).init_state(Problem(b.operator, b.k))
+    labels = torch.tensor([[0, 0, 1], [0, 1, 1], [1, 0, 1]], dtype=torch.int32)
+    alone = dataclasses.replace(state, labels=labels, fits=(0.0, 0.05, 0.2))
+    assert Sketched().agreement(alone) is None
+    two = dataclasses.replace(state, labels=labels, fits=(0.0, 0.005, 0.2))
+    assert Sketched().agreement(two) < 1
+
+
+def test_agreement_of_another_solver_keeps_to_the_time():
+    b = market("corr", 1000)
+    began = time.perf_counter()
+    with pytest.warns(NotConvergedWarning):
+        result = sn.factorize(b.operator, b.k, "adagrad", n_init=50, max_seconds=0.3)
+    assert result.status is Status.TIME_OUT
+    assert result.certificate.agreement is None
+    assert time.perf_counter() - began < 20
+
+
+def test_many_rows_of_zeros_do_not_become_groups():
+    S, labels = blocks([20] * 5, 0.05)
+    wide = np.zeros((400, 400), dtype=np.float32)
+    wide[:100, :100] = S
+    result = fit(wide, 5)
+    assert ari(labels, result.labels()[:100]) == 1
+    assert (result.labels()[100:] == -1).all()
 
 
 @pytest.mark.parametrize("part", [3, 8, 40, 70, 90])
@@ -238,7 +269,7 @@ def test_the_phases_keep_the_factor_feasible():
         state = solver.step(problem, state, torch.Generator().manual_seed(step))
         assert torch.isfinite(state.H).all()
         assert (state.H >= 0).all()
-    assert seen >= {"seed", "fit", "polish", "fitted"}
+    assert seen >= {"seed", "fit", "escape", "polish", "fitted"}
     assert seen <= set(PHASES)
 
 

@@ -100,7 +100,8 @@ def flatten(value: Any, tensors: dict[str, Tensor], path: str = "run") -> Any:
     """Tensors into ``tensors`` by path; everything else as JSON. Shared tensors stay shared."""
     if isinstance(value, Tensor):
         for name, known in tensors.items():
-            if known.data_ptr() == value.data_ptr() and known.shape == value.shape:
+            same = known.data_ptr() == value.data_ptr() and known.dtype == value.dtype
+            if same and known.shape == value.shape and value.numel():
                 return {"tensor": name}
         tensors[path] = value.contiguous()
         return {"tensor": path}

@@ -56,6 +56,7 @@ def solve(
     callbacks: Sequence[Callback] = (),
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
+    since: float | None = None,
 ) -> Result:
     """Run a solver on a problem until the criterion holds or the budget is spent.
 
@@ -72,30 +73,61 @@ def solve(
         callbacks: called after every look; one that returns True stops the run.
         checkpoint: where to save the run.
         resume: go on with the saved run, if there is one; one that is over is returned.
+        since: ``perf_counter()`` when the work on a fresh problem began; time and products are then
+            counted from there. By default, from this call.
     """
-    max_iter = whole("max_iter", max_iter, 0, inf, "that is not negative")
-    if resume and checkpoint is None:
-        raise InvalidInput("resume", "got True without a checkpoint", "Pass checkpoint= as well")
+    check_budget(max_iter, checkpoint, resume)
     with ExitStack() as stack:
         if checkpoint is not None:
             stack.enter_context(files.lock(checkpoint.folder))
             checkpoint.check_free(resume=resume)
-        driver = _Driver(problem, solver, monitor or Monitor(), checkpoint)
+        driver = _Driver(problem, solver, monitor or Monitor(), checkpoint, since)
         status = driver.begin(resume) or driver.loop(max_iter, max_seconds, callbacks)
         driver.save(status, always=True)
         return driver.result(status, name or type(solver).__name__)
 
 
-def judge(problem: Problem, H: Tensor, *, name: str, monitor: Monitor | None = None) -> Result:
-    """The result of a factor that is known to be the best: one look, no steps."""
-    began = perf_counter()
+def check_budget(max_iter: int, checkpoint: object, resume: bool) -> None:
+    """Refuse what no run can begin with."""
+    whole("max_iter", max_iter, 0, inf, "that is not negative")
+    if resume and checkpoint is None:
+        raise InvalidInput("resume", "got True without a checkpoint", "Pass checkpoint= as well")
+
+
+def judge(
+    problem: Problem,
+    H: Tensor,
+    *,
+    name: str,
+    monitor: Monitor | None = None,
+    callbacks: Sequence[Callback] = (),
+    since: float | None = None,
+) -> Result:
+    """The result of a factor that is known to be the best: one look, no steps.
+
+    Arguments:
+        problem: S and k; all work done with it counts.
+        H: the factor.
+        name: what to call the solver in the result.
+        monitor: thresholds of the criterion.
+        callbacks: called after the look.
+        since: ``perf_counter()`` when the work began.
+    """
+    began = perf_counter() if since is None else since
     watch = (monitor or Monitor()).watch(problem)
-    check = watch.look(0, 0.0, H, problem.S.matmul(H))
-    check = replace(check, seconds=perf_counter() - began)
+    watch.since = 0
+    check = watch.look(0, perf_counter() - began, H, problem.S.matmul(H))
+    for callback in callbacks:
+        callback(check, H)
+    certificate = watch.certify(check)
+    known: dict[str, Any] = {"floor_low": check.error, "floor_high": check.error}
+    known |= {"excess": None if certificate.excess is None else 0.0, "worth": certificate.possible}
     return Result(
         H=H,
         status=Status.EXACT,
-        certificate=replace(watch.certify(check), exact=True, converged=True),
+        certificate=replace(
+            certificate, exact=True, floor_exact=True, converged=True, collapsed=False, **known
+        ),
         history=(check,),
         solver=name,
         seed=problem.seed,
@@ -110,12 +142,20 @@ class _Driver:
     """The state of one call of :func:`solve`."""
 
     def __init__(
-        self, problem: Problem, solver: Solver, monitor: Monitor, checkpoint: Checkpoint | None
+        self,
+        problem: Problem,
+        solver: Solver,
+        monitor: Monitor,
+        checkpoint: Checkpoint | None,
+        since: float | None,
     ):
         self.problem, self.solver, self.checkpoint = problem, solver, checkpoint
-        self.began = self.saved = perf_counter()
+        self.saved = perf_counter()
+        self.began = self.saved if since is None else since
         self.before = 0.0  # seconds spent by the runs that this one resumes
         self.watch: Watch = monitor.watch(problem)
+        if since is not None:
+            self.watch.since = 0
         self.iteration = 0
         self.saved_at: int | None = None  # the iteration at which the end was saved
         self.torn = False  # a step was cut off: the state is not to be saved
@@ -188,16 +228,16 @@ class _Driver:
     def result(self, status: Status, name: str) -> Result:
         """The converged factor, or the best one seen, with its certificate."""
         history = self.watch.history
-        if status is Status.CONVERGED:
+        place, H = self.best
+        if status is Status.CONVERGED and history[place].kkt_ratio >= 1:
             place, H = len(history) - 1, self.state.H
-        else:
-            place, H = self.best
+        certificate = self.watch.certify(history[place])
+        if status is Status.CONVERGED:  # by its last look
+            certificate = replace(certificate, converged=True)
         return Result(
             H=H,
             status=status,
-            certificate=replace(
-                self.watch.certify(history[place]), agreement=self.solver.agreement(self.state)
-            ),
+            certificate=replace(certificate, agreement=self.solver.agreement(self.state)),
             history=tuple(history),
             solver=name,
             seed=self.problem.seed,

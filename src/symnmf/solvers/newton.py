@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
+from math import inf
 
 import torch
 from torch import Tensor
 
-from symnmf.contract import Memory, Problem, Solver, State
+from symnmf.contract import Memory, Problem, Solver, State, whole
 from symnmf.objective import gauss_newton, gradient, hessian_diagonal, inner64, objective
 from symnmf.solvers.checks import positive
 from symnmf.solvers.search import Point, SearchState, backtrack, begin, first_step
@@ -172,7 +173,7 @@ class PGNCG(SecondOrder):
     cg_iters: int = 10
 
     def __post_init__(self) -> None:
-        positive(self, "cg_iters")
+        whole("PGNCG.cg_iters", self.cg_iters, 1, inf, "that is positive")
 
     def direction(
         self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
+from time import perf_counter
 
 import torch
 from torch import Tensor
@@ -15,7 +17,7 @@ from symnmf.labels import agreement, hard_labels
 from symnmf.objective import error
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.lowrank import CorrectedOperator
-from symnmf.seeds import torch_stream
+from symnmf.seeds import torch_seed, torch_stream
 from symnmf.solvers.checks import positive
 from symnmf.solvers.escape import exchange_column
 from symnmf.solvers.newton import PGNCG, CurvatureState
@@ -104,7 +106,7 @@ class Sketched(Solver):
     Arguments:
         penalty: ρ of ADMM against the size of HᵀH.
         cg_iters: steps of conjugate gradients in a Gauss–Newton step.
-        n_init: number of starts; they cost time, not products of S.
+        n_init: number of starts; they cost time, but no products of S where T is not S.
     """
 
     penalty: float = 2.0
@@ -114,7 +116,8 @@ class Sketched(Solver):
     warm_up = 0
 
     def __post_init__(self) -> None:
-        positive(self, "penalty", "cg_iters")
+        positive(self, "penalty")
+        whole("Sketched.cg_iters", self.cg_iters, 1, inf, "that is positive")
         whole("Sketched.n_init", self.n_init, 1, 10_000, "from 1 to 10000")
 
     def init_state(self, problem: Problem) -> SketchState:
@@ -153,7 +156,7 @@ class Sketched(Solver):
         """Where ADMM does not settle, Gauss–Newton steps; where those do not, steps with S."""
         assert isinstance(state, SketchState)
         if state.phase == "refine":
-            return replace(state, phase="newton", count=0, U=state.U[:0])
+            return replace(state, phase="newton", count=0, U=_nothing(state.U))
         if state.phase == "newton" and state.count + 1 < CHANCES:
             return replace(state, count=state.count + 1)
         if state.phase == "newton":
@@ -172,10 +175,9 @@ class Sketched(Solver):
     def agreement(self, state: State) -> float | None:
         """Mean pairwise ARI of the labels of the starts that are nearly as good as the best."""
         assert isinstance(state, SketchState)
-        if len(state.fits) < 2:
-            return None
-        good = [m for m, e in enumerate(state.fits) if e <= min(state.fits) + GOOD]
-        return agreement(state.labels[good])
+        best = min(state.fits, default=0.0)
+        good = [m for m, e in enumerate(state.fits) if e <= best + GOOD]
+        return agreement(state.labels[good]) if len(good) > 1 else None
 
     # The phases, in their order.
 
@@ -200,9 +202,9 @@ class Sketched(Solver):
                 if now <= ROUGH:
                     return self._done(problem, state)
                 if now <= POOR:
-                    return replace(state, phase="polish", U=state.U[:0])
+                    return replace(state, phase="polish", U=_nothing(state.U))
                 rival = _candidate(state.H, now)
-                return replace(state, phase="escape", U=state.U[:0], rival=rival)
+                return replace(state, phase="escape", U=_nothing(state.U), rival=rival)
         W, U = consensus(state.H, TW, state.U, state.rho)
         return replace(state, H=W, SH=None, U=U, excess=now, count=state.count + 1)
 
@@ -251,7 +253,9 @@ class Sketched(Solver):
         assert TW is not None
         W, U = consensus(state.H, TW, state.U, state.rho)
         state = replace(state, H=W, SH=None, U=U, phase="refine", count=state.count + 1)
-        return state if state.count < MOST_REFINED else replace(state, phase="newton", count=0)
+        if state.count < MOST_REFINED:
+            return state
+        return replace(state, phase="newton", count=0, U=_nothing(U))
 
     def _gauss_newton(
         self, problem: Problem, state: SketchState, rng: torch.Generator
@@ -320,14 +324,24 @@ PHASES: dict[str, Phase] = {
 }
 
 
-def starts_agree(problem: Problem, n_init: int) -> float | None:
-    """How far ``n_init`` fits of the surrogate agree on the groups: a property of S and k."""
-    solver = Sketched(n_init=n_init)
+def starts_agree(problem: Problem, n_init: int, max_seconds: float = inf) -> float | None:
+    """How far ``n_init`` fits of the surrogate agree on the groups: a property of S and k.
+
+    Those that are done when the time is over are compared; None when these are fewer than two.
+    """
+    solver, began = Sketched(n_init=n_init), perf_counter()
     state, step = solver.init_state(problem), 0
-    while state.phase != "fitted":
-        state = PHASES[state.phase](solver, problem, state, torch_stream(problem.seed, step))
+    rng = torch.Generator(device=problem.S.device)
+    while state.phase != "fitted" and perf_counter() - began < max_seconds:
+        rng.manual_seed(torch_seed(problem.seed, "agreement", step))
+        state = PHASES[state.phase](solver, problem, state, rng)
         step += 1
     return solver.agreement(state)
+
+
+def _nothing(U: Tensor) -> Tensor:
+    """In place of a dual that is not needed; it holds no memory."""
+    return U.new_empty(0, 1)
 
 
 def _excess(problem: Problem, H: Tensor, TH: Tensor) -> float:
