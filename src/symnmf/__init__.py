@@ -35,6 +35,7 @@ _HOME = {
     "recommend": "recommend",
     "save": "results",
     "solvers": "solvers",
+    "spherical_kmeans": "groups.spherical_kmeans",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from symnmf.errors import SymnmfError
     from symnmf.estimator import SymNMF
     from symnmf.factorize import factorize
+    from symnmf.groups.spherical_kmeans import spherical_kmeans
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.recommend import recommend
     from symnmf.results import load, save

@@ -50,3 +50,7 @@ class NotConvergedWarning(UserWarning):
 
 class CollapsedWarning(NotConvergedWarning):
     """The run ended on the plateau where the columns of H carry no groups."""
+
+
+class DegenerateWarning(UserWarning):
+    """A partition was asked for where every partition is about as good."""

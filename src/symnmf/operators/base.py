@@ -87,6 +87,14 @@ class SymmetricOperator(ABC):
         """
         return max(self.trace(), math.sqrt(self.frob_sq())) / self.n
 
+    def row_norms(self) -> Tensor:  # (n,)
+        """Length of each row of S, from row blocks."""
+        everything = torch.arange(self.n, device=self.device)
+        out = torch.empty(self.n, dtype=self.dtype, device=self.device)
+        for part in row_chunks(self.n, self.n):
+            out[part] = torch.linalg.vector_norm(self.block(everything[part], everything), dim=1)
+        return out
+
     def cost(self) -> float:
         """Multiplications of a product with one column."""
         return float(self.n) ** 2

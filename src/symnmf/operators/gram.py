@@ -112,6 +112,18 @@ class GramOperator(SymmetricOperator):
             total += float(d @ (2 * self._diag.to(torch.float64) - d))
         return total
 
+    def row_norms(self) -> Tensor:
+        """‖s_i‖² = b_i (BᵀB) b_iᵀ + 2·d_i·‖b_i‖² + d_i², in float64."""
+        out = torch.empty(self.n, dtype=self.dtype, device=self.device)
+        for part in row_chunks(self.n, self.m):
+            rows = self.B[part].to(torch.float64)
+            square = torch.linalg.vecdot(rows @ self.small_gram, rows)
+            if self.d is not None:
+                d = self.d[part].to(torch.float64)
+                square += d * (2 * torch.linalg.vecdot(rows, rows) + d)
+            out[part] = square.clamp(min=0).sqrt()
+        return out
+
     def cost(self) -> float:
         """Two products with the factor."""
         return 2.0 * self.n * self.m

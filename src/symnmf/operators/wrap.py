@@ -171,3 +171,7 @@ class CountingOperator(_Wrapped):
     def mean(self) -> float:
         """Mean entry."""
         return self.inner.mean()
+
+    def row_norms(self) -> Tensor:
+        """Length of each row."""
+        return self.inner.row_norms()

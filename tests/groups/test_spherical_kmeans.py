@@ -1,0 +1,94 @@
+"""Spherical K-means on rows that are never normalized, and the paper's theorems about it."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import adjusted_rand_score
+
+import symnmf as sn
+from conftest import SEEDS, dense, market
+from symnmf.errors import DegenerateWarning
+from symnmf.groups.spherical_kmeans import Rows, partition_objectives
+from symnmf.operators import CountingOperator, DiagonalShift, GramOperator
+
+
+def unit_rows(S):
+    return S / S.norm(dim=1, keepdim=True)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", ["tpdm", "corr"])
+def test_finds_the_groups(kind, seed):
+    b = market(kind, 100, seed)
+    found = sn.spherical_kmeans(b.operator, b.k, n_init=5)
+    assert found.converged
+    assert not found.degenerate
+    assert adjusted_rand_score(b.labels, found.labels) > 0.95
+
+
+def test_the_objective_is_that_of_the_explicit_rows():
+    b = market("corr", 100)
+    found = sn.spherical_kmeans(b.operator, b.k, seed=3)
+    X = unit_rows(dense(b.operator))
+    total, norms, squares = 0.0, 0.0, 0.0
+    for g in range(b.k):
+        rows = X[found.labels == g]
+        s = rows.sum(dim=0)
+        total += float((1 - rows @ (s / s.norm())).sum())
+        norms += float(s.norm())
+        squares += float(s.norm() ** 2) / len(rows)
+    assert found.objective == pytest.approx(total, rel=1e-3)
+    assert found.sum_norms == pytest.approx(norms, rel=1e-5)
+    assert found.sum_norms_sq == pytest.approx(squares, rel=1e-5)
+    assert total == pytest.approx(100 - norms, rel=1e-9)  # theorem, part 1
+    assert squares <= norms + 1e-9  # Cauchy–Schwarz: ‖s_k‖ ≤ n_k
+
+
+def test_orthogonal_symnmf_maximizes_the_second_objective():
+    """‖XᵀX − L Lᵀ‖² = ‖XᵀX‖² − 2 Σ ‖s_k‖² / n_k + K for every partition: theorem, part 2."""
+    X = unit_rows(dense(market("corr", 100).operator))
+    gram, rng = X @ X.T, np.random.default_rng(0)
+    rows = Rows(sn.as_operator(dense(market("corr", 100).operator)))
+    for _ in range(5):
+        labels = torch.from_numpy(rng.permutation(np.arange(100) % 7))
+        B = torch.nn.functional.one_hot(labels).double()
+        L = B / B.sum(dim=0).sqrt()
+        _, squares = partition_objectives(rows, labels, 7)
+        explicit = float((gram - L @ L.T).square().sum())
+        assert explicit == pytest.approx(float(gram.square().sum()) - 2 * squares + 7, rel=1e-9)
+
+
+def test_every_operator_has_the_same_row_norms():
+    b = market("tpdm", 100)
+    expected = dense(b.operator).norm(dim=1)
+    for S in (b.operator, sn.as_operator(dense(b.operator)), CountingOperator(b.operator)):
+        torch.testing.assert_close(S.row_norms().double(), expected, rtol=1e-5, atol=0)
+    d = torch.rand(100)
+    gram = GramOperator(b.operator.B, d)
+    shifted = DiagonalShift(b.operator, d)
+    torch.testing.assert_close(gram.row_norms(), shifted.row_norms(), rtol=1e-5, atol=0)
+
+
+def test_one_direction_is_said():
+    B = torch.ones(60, 3) + 0.02 * torch.rand(60, 3, generator=torch.Generator().manual_seed(0))
+    with pytest.warns(DegenerateWarning, match="nearly one direction.*use factorize"):
+        found = sn.spherical_kmeans(sn.GramOperator(B), 4)
+    assert found.degenerate
+    assert found.spread <= found.bound
+
+
+def test_rows_of_zeros_and_more_groups_than_directions():
+    S = np.kron(np.eye(3), np.ones((4, 4)))
+    S = np.pad(S, (0, 2))
+    found = sn.spherical_kmeans(S, 5)
+    assert (found.labels[-2:] == -1).all()
+    assert found.objective == pytest.approx(0, abs=1e-6)
+    assert adjusted_rand_score(np.repeat(range(3), 4), found.labels[:12]) > 0.6
+
+
+def test_same_seed_same_groups_and_more_starts_are_no_worse():
+    b = market("tpdm", 1000)
+    one, again = (sn.spherical_kmeans(b.operator, b.k, seed=1) for _ in range(2))
+    assert torch.equal(one.labels, again.labels)
+    more = sn.spherical_kmeans(b.operator, b.k, seed=1, n_init=4)
+    assert more.objective <= one.objective
