@@ -62,12 +62,13 @@ def _draw(found: dict[tuple[str, str], list[tuple[int, float]]]) -> None:
     for (name, kind), points in found.items():
         label = f"{'η of AdaGrad' if name == 'adagrad' else 'ρ of ADMM'}, {kind}"
         x, y = zip(*points, strict=True)
-        figure.add_scatter(x=x, y=y, mode="lines+markers", name=label)
+        dash = "dot" if kind == "corr" else "solid"
+        figure.add_scatter(x=x, y=y, mode="lines+markers", name=label, line={"dash": dash})
     figure.update_xaxes(type="log", title="n (k = ⌊√n⌋)")
     figure.update_yaxes(type="log", title="best step or penalty")
     figure.update_layout(template="simple_white", width=760, height=420)
     PAGE.parent.mkdir(exist_ok=True)
-    figure.write_html(PAGE)
+    figure.write_html(PAGE, config={"displayModeBar": False})
 
 
 if __name__ == "__main__":

@@ -32,10 +32,12 @@ _HOME = {
     "load": "results",
     "plot": "plot",
     "read_matrix": "data",
+    "read_panel": "data",
     "recommend": "recommend",
     "save": "results",
     "solvers": "solvers",
     "spherical_kmeans": "groups.spherical_kmeans",
+    "tail_dependence": "dependence.tail",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -44,7 +46,8 @@ if TYPE_CHECKING:
     from symnmf import plot
     from symnmf.certificate import Certificate
     from symnmf.contract import Result, Status
-    from symnmf.data import read_matrix
+    from symnmf.data import read_matrix, read_panel
+    from symnmf.dependence.tail import tail_dependence
     from symnmf.engine import Checkpoint, Monitor
     from symnmf.errors import SymnmfError
     from symnmf.estimator import SymNMF

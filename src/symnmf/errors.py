@@ -28,6 +28,10 @@ class InvalidMatrix(InvalidInput):
     """The matrix S is not symmetric, non-negative, finite and square."""
 
 
+class InvalidTable(InvalidInput):
+    """A table of prices or returns has rows, columns or cells that cannot be used."""
+
+
 class InvalidFactor(InvalidInput):
     """A start factor H0 has the wrong shape, sign or numbers."""
 
@@ -54,3 +58,7 @@ class CollapsedWarning(NotConvergedWarning):
 
 class DegenerateWarning(UserWarning):
     """A partition was asked for where every partition is about as good."""
+
+
+class MarginWarning(UserWarning):
+    """The margins of the data are far from what was assumed."""

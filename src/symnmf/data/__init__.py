@@ -1,5 +1,6 @@
 """Reading what users have."""
 
 from symnmf.data.matrix import read_matrix
+from symnmf.data.panel import Panel, PanelSummary, read_panel
 
-__all__ = ["read_matrix"]
+__all__ = ["Panel", "PanelSummary", "read_matrix", "read_panel"]

@@ -36,6 +36,8 @@ class SymmetricOperator(ABC):
     dtype: torch.dtype
     device: torch.device
     names: Sequence[str] | None = None
+    #: How it was estimated, where an estimator of this package made it.
+    about: Any = None
 
     @abstractmethod
     def matmul(self, X: Tensor) -> Tensor:  # (n, c) -> (n, c)

@@ -15,7 +15,7 @@ class _Wrapped(SymmetricOperator):
     def __init__(self, inner: SymmetricOperator):
         self.inner = inner
         self.n, self.dtype, self.device = inner.n, inner.dtype, inner.device
-        self.names = inner.names
+        self.names, self.about = inner.names, inner.about
 
     def agree(self, *values: Any) -> tuple[Any, ...]:
         return self.inner.agree(*values)

@@ -1,0 +1,94 @@
+"""Margins: every instrument on the same heavy-tailed scale, so that only dependence is left."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.stats import genpareto, rankdata
+
+from symnmf.errors import InvalidInput, MarginWarning
+
+MARGINS = ("frechet", "pareto", "gpd", "none")
+#: Quantile above which the generalized Pareto tail takes over from the ranks.
+GPD_QUANTILE = 0.95
+#: A Hill estimate further than this factor from α is said.
+HILL_FACTOR = 1.5
+
+
+def ranks(X: np.ndarray) -> np.ndarray:  # (T, n)
+    """Uniform scores rank / (T + 1) of each column, ties at their average."""
+    scores: np.ndarray = rankdata(X, axis=0) / (len(X) + 1)
+    return scores
+
+
+def to_margins(X: np.ndarray, margins: str = "frechet", alpha: float = 2.0) -> np.ndarray:
+    """Columns with regularly varying margins of index α.
+
+        Fréchet: (−log u)^{−1/α},   Pareto: (1 − u)^{−1/α},   u = rank / (T + 1)
+
+    Arguments:
+        X: (T, n) observations, large values extreme.
+        margins: ``"frechet"``, ``"pareto"``; ``"gpd"`` (ranks below the 0.95 quantile, a
+            generalized Pareto tail above, then Fréchet); ``"none"`` takes X, at least zero.
+        alpha: the index.
+
+    Example:
+        >>> to_margins(np.array([[1.0], [2.0], [3.0]]), "pareto").round(3)[:, 0].tolist()
+        [1.155, 1.414, 2.0]
+    """
+    if margins not in MARGINS:
+        raise InvalidInput("margins", f"got {margins!r}", f"Choose one of {', '.join(MARGINS)}")
+    if not alpha > 0:
+        raise InvalidInput("alpha", f"got {alpha!r}", "Pass a positive number")
+    if margins == "none":
+        _compare_hill(X, alpha)
+        return np.asarray(np.maximum(X, 0.0))
+    u = gpd_scores(X) if margins == "gpd" else ranks(X)
+    if margins == "pareto":
+        return np.asarray((1 - u) ** (-1 / alpha))
+    return np.asarray((-np.log(u)) ** (-1 / alpha))
+
+
+def gpd_scores(X: np.ndarray, quantile: float = GPD_QUANTILE) -> np.ndarray:  # (T, n)
+    """Uniform scores: ranks below a quantile, a fitted generalized Pareto tail above it."""
+    u = ranks(X)
+    largest = np.nextafter(1.0, 0.0)
+    for j in range(X.shape[1]):
+        threshold = np.quantile(X[:, j], quantile)
+        above = X[:, j] > threshold
+        if above.sum() < 10:
+            continue
+        shape, _, scale = genpareto.fit(X[above, j] - threshold, floc=0)
+        share = above.mean()
+        tail = genpareto.sf(X[above, j] - threshold, shape, scale=scale)
+        u[above, j] = np.minimum(1 - share * tail, largest)
+    return u
+
+
+def hill(x: np.ndarray, count: int) -> float:
+    """Hill's estimate of the tail index α from the ``count`` largest values.
+
+    Example:
+        >>> u = (np.arange(1, 10_001) - 0.5) / 10_000
+        >>> round(hill(u ** (-1 / 3), 500), 1)
+        3.0
+    """
+    top = np.sort(x[x > 0])[::-1][: count + 1]
+    if len(top) < 2:
+        return float("nan")
+    mean = float(np.log(top[:-1] / top[-1]).mean())
+    return 1 / mean if mean > 0 else float("inf")
+
+
+def _compare_hill(X: np.ndarray, alpha: float) -> None:
+    count = max(10, len(X) // 20)
+    estimates = np.array([hill(X[:, j], count) for j in range(X.shape[1])])
+    middle = float(np.nanmedian(estimates))
+    if not alpha / HILL_FACTOR <= middle <= alpha * HILL_FACTOR:
+        warnings.warn(
+            f"margins='none' takes the data as regularly varying with index {alpha:g}, but the "
+            f"median Hill estimate is {middle:.2g}: use margins='frechet', or set alpha",
+            MarginWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,219 @@
+"""Tables in every form, what is done to them, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import symnmf as sn
+from symnmf.data import read_panel
+from symnmf.errors import InvalidFile, InvalidInput, InvalidTable, SymnmfError
+
+DAYS = pd.date_range("2024-01-01", periods=6)
+VALUES = np.random.default_rng(0).normal(size=(6, 3))
+
+
+def frame(values=VALUES, index=DAYS, names=("a", "b", "c")):
+    return pd.DataFrame(values, index=index, columns=list(names))
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def same(panel):
+    np.testing.assert_allclose(panel.values, VALUES)
+    assert panel.names == ("a", "b", "c")
+    assert panel.dates[0] == np.datetime64("2024-01-01")
+
+
+def test_every_form_of_a_table_gives_the_same_panel(tmp_path):
+    wide = frame()
+    columns = wide.reset_index(names="date")
+    long = columns.melt("date", var_name="ticker", value_name="return")
+    wide.to_parquet(tmp_path / "w.parquet")
+    columns.to_csv(tmp_path / "w.csv", index=False)
+    long.to_csv(tmp_path / "l.csv", index=False)
+    for table in (
+        wide,
+        columns,
+        long,
+        long[["return", "ticker", "date"]],
+        pa.Table.from_pandas(columns),
+        tmp_path / "w.parquet",
+        str(tmp_path / "w.csv"),
+        tmp_path / "l.csv",
+    ):
+        same(read_panel(table, kind="returns"))
+    assert read_panel(long, kind="returns").summary.form == "long"
+    assert "long table: 18 values of 3 names" in read_panel(long, kind="returns").summary.steps[0]
+    array = read_panel(VALUES, kind="returns")
+    assert array.dates is None
+    assert array.names == ("0", "1", "2")
+    assert "without dates" in array.summary.steps[0]
+
+
+def test_polars_where_installed():
+    pl = pytest.importorskip("polars")
+    same(read_panel(pl.from_pandas(frame().reset_index(names="date")), kind="returns"))
+
+
+def test_prices_become_returns():
+    prices = frame(np.exp(VALUES.cumsum(axis=0)))
+    log = read_panel(prices, kind="prices")
+    np.testing.assert_allclose(log.values, VALUES[1:])
+    assert log.dates[0] == np.datetime64("2024-01-02")
+    assert "log returns of prices" in log.summary.steps
+    simple = read_panel(prices, kind="prices", returns="simple")
+    np.testing.assert_allclose(simple.values, np.expm1(VALUES[1:]))
+    with pytest.raises(InvalidTable, match=r"row 2 \(2024-01-03\), column 'b' is -1: no price"):
+        read_panel(prices.replace({"b": {prices.iloc[2, 1]: -1.0}}), kind="prices")
+
+
+def holed():
+    values = VALUES.copy()
+    values[1, 0] = values[2, 0] = values[4, 1] = np.nan
+    return frame(values)
+
+
+def test_missing_numbers_by_policy():
+    with pytest.raises(InvalidTable) as caught:
+        read_panel(holed(), kind="returns")
+    for words in ("3 of 18", "2 columns", "row 1 (2024-01-02), column 'a'", "most (2) are in 'a'"):
+        assert words in str(caught.value)
+    rows = read_panel(holed(), kind="returns", missing="drop-rows")
+    np.testing.assert_allclose(rows.values, VALUES[[0, 3, 5]])
+    assert rows.summary.missing == 3
+    assert "3 rows with missing numbers left out" in rows.summary.steps
+    columns = read_panel(holed(), kind="returns", missing="drop-columns", max_missing=0.2)
+    assert columns.names == ("b", "c")
+    assert columns.summary.dropped == ("a",)
+    np.testing.assert_allclose(columns.values, VALUES[[0, 1, 2, 3, 5], 1:])
+    kept = read_panel(holed(), kind="returns", missing="pairwise")
+    assert np.isnan(kept.values).sum() == 3
+
+
+def test_repairs_are_said():
+    mixed = frame().iloc[[3, 0, 5, 1, 2, 4]]
+    panel = read_panel(mixed, kind="returns")
+    same(panel)
+    assert "rows sorted by date" in panel.summary.steps
+    constant = frame().assign(d=1.5)
+    panel = read_panel(constant, kind="returns")
+    assert panel.summary.dropped == ("d",)
+    assert "1 columns that never change left out: d" in panel.summary.steps
+    assert panel.summary.columns_in == 4
+    assert panel.summary.columns == 3
+
+
+def table(**changes):
+    out = frame().astype(object).reset_index(names="date")
+    for column, cell in changes.items():
+        out.loc[2, column] = cell
+    return out
+
+
+MALFORMED = {
+    "infinite": (table(a=np.inf), r"row 2 \(2024-01-03\), column 'a' is infinite"),
+    "minus infinite": (table(b=-np.inf), "column 'b' is infinite"),
+    "text in a cell": (table(c="oops"), "row 2, column 'c' is 'oops', no number"),
+    "complex cell": (table(c=1j), "row 2, column 'c'"),
+    "missing": (table(a=None), "1 of 18 numbers are missing"),
+    "no date in a row": (table(date=None), "row 2 has no date"),
+    "date twice": (table(date="2024-01-02"), "2024-01-02 occurs more than once"),
+    "duplicate names": (frame(names=("a", "b", "a")), "the name 'a' occurs in columns 0 and 2"),
+    "no name": (frame(names=("a", "", "c")), "column 1 has no name"),
+    "empty": (pd.DataFrame(), "has shape"),
+    "no rows": (frame().iloc[:0], "has shape"),
+    "one row": (frame().iloc[:1], "0 instruments are left"),
+    "two rows": (frame().iloc[:2], "2 observations of 3 instruments are left"),
+    "one column": (frame()[["a"]], "1 instruments are left"),
+    "all constant": (frame(np.ones((6, 3))), "0 instruments are left"),
+    "booleans": (frame(VALUES > 0), "is bool"),
+    "names instead of dates": (table().assign(date=list("uvwxyz")), "neither dates nor numbers"),
+    "a vector": (np.ones(4), "has 1 dimension"),
+    "a list": ([1, 2, 3], "is a list"),
+    "a dictionary": ({"a": [1, 2]}, "is a dict"),
+    "value twice": (
+        pd.DataFrame({"d": ["2024-01-01"] * 2, "n": ["a", "a"], "v": [1.0, 2.0]}),
+        "'a' has several values on 2024-01-01",
+    ),
+    "long with text": (
+        pd.DataFrame({"d": ["2024-01-01"] * 2, "n": ["a", "b"], "v": ["x", "y"]}),
+        "no number",
+    ),
+    "complex": (frame(VALUES + 1j), "is complex"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_tables(case):
+    bad, words = MALFORMED[case]
+    with pytest.raises(InvalidTable, match=words):
+        read_panel(bad, kind="returns")
+
+
+FILES = {
+    "empty.csv": ("", "is empty"),
+    "ragged.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1\n", "line 3 has 2 cells"),
+    "text.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1,x\n", "row 1, column 'b' is 'x'"),
+    "broken.parquet": ("no parquet", "cannot be read"),
+    "table.xlsx": ("x", "has the ending '.xlsx'"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_malformed_files(name, tmp_path):
+    text, words = FILES[name]
+    with pytest.raises(InvalidInput, match=words):
+        read_panel(write(tmp_path / name, text), kind="returns")
+
+
+def test_other_wrong_input(tmp_path):
+    with pytest.raises(InvalidFile, match="does not exist"):
+        read_panel(tmp_path / "no.csv", kind="returns")
+    for wrong in ({"kind": "levels"}, {"returns": "percent"}, {"missing": "zero"}):
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            read_panel(frame(), **{"kind": "returns", **wrong})
+    with pytest.raises(InvalidInput, match="max_missing: got 2"):
+        read_panel(frame(), kind="returns", max_missing=2)
+
+
+def test_csv_keeps_names_and_blank_cells(tmp_path):
+    text = "\ufeffdate, 007 ,b\n2024-01-01,1,\n2024-01-02,2,NA\n2024-01-03,4,5\n2024-01-04,3,6\n"
+    path = write(tmp_path / "x.csv", text)
+    panel = read_panel(path, kind="returns", missing="pairwise")
+    assert panel.names == ("007", "b")
+    assert np.isnan(panel.values[:2, 1]).all()
+
+
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(0, 8), st.integers(0, 5)),
+        elements=st.floats(allow_nan=True, allow_infinity=True, width=64),
+    ),
+    st.sampled_from(["returns", "prices"]),
+    st.sampled_from(["error", "drop-columns", "drop-rows", "pairwise"]),
+    st.sampled_from(["none", "dates", "names", "twice"]),
+)
+def test_random_frames_give_a_panel_or_a_typed_error(values, kind, missing, index):
+    labels = {
+        "none": None,
+        "dates": pd.date_range("2020-01-01", periods=len(values)),
+        "names": [f"n{i}" for i in range(len(values))],
+        "twice": [pd.Timestamp("2020-01-01")] * len(values),
+    }
+    table = pd.DataFrame(values, index=labels[index])
+    try:
+        panel = read_panel(table, kind=kind, missing=missing)
+        S = sn.tail_dependence(panel, few=True)
+    except SymnmfError:
+        return
+    assert np.isfinite(panel.values).all()
+    assert S.n == len(panel.names) >= 2
