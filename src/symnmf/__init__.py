@@ -26,6 +26,7 @@ _HOME = {
     "SymNMF": "estimator",
     "SymmetricOperator": "operators",
     "SymnmfError": "errors",
+    "abs_correlation": "dependence.correlation",
     "as_operator": "operators",
     "benchmark_matrix": "synthetic",
     "factorize": "factorize",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from symnmf.certificate import Certificate
     from symnmf.contract import Result, Status
     from symnmf.data import read_matrix, read_panel
+    from symnmf.dependence.correlation import abs_correlation
     from symnmf.dependence.tail import tail_dependence
     from symnmf.engine import Checkpoint, Monitor
     from symnmf.errors import SymnmfError

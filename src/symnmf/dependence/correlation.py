@@ -1,16 +1,22 @@
-"""Absolute Pearson correlation."""
+"""Absolute Pearson correlation: who moves together."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from symnmf.dependence.shrinkage import RATIO, ledoit_wolf_intensity
+from symnmf.data.panel import Panel, read_panel
+from symnmf.dependence.shrinkage import RATIO, ledoit_wolf, ledoit_wolf_intensity
+from symnmf.errors import InvalidInput
+from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 
 #: Side of the square tiles of S, and observations multiplied at a time in float32.
 TILE, DEPTH = 1024, 4096
+REMOVE = ("market", "noise")
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,199 @@ class Correlation:
 
     S: Tensor
     intensity: float
+
+
+@dataclass(frozen=True)
+class CorrelationEstimate:
+    """How an absolute correlation was estimated; kept as ``operator.about``.
+
+    Attributes:
+        intensity: of the shrinkage.
+        scores: (n, T) z-scores, zero where a number is missing.
+        negative: how many pairs have a negative correlation.
+        steps: sentences for people.
+    """
+
+    intensity: float
+    scores: Tensor
+    negative: int
+    steps: tuple[str, ...]
+
+    def signs(self, i: Tensor, j: Tensor) -> Tensor:  # (|i|, |j|)
+        """Sign of the correlation of instruments i with instruments j: a hedge shows as −1."""
+        return torch.sign(self.scores[i] @ self.scores[j].T)
+
+
+def abs_correlation(
+    returns: Any,
+    *,
+    shrinkage: str | float = "auto",
+    remove: str | tuple[str, ...] = (),
+    dtype: torch.dtype = torch.float32,
+) -> SymmetricOperator:
+    """|R| of a table of returns, as an operator with named rows and unit diagonal.
+
+    Off-diagonals are (1 − α)·|R|, R the correlation and α the Ledoit–Wolf intensity of the
+    z-scores. Where no correlation is negative and it is cheaper, S stays the Gram matrix of the
+    scores. ``operator.about`` has the signs and says what was done.
+
+    Arguments:
+        returns: a :class:`symnmf.data.Panel`, or a table or path that
+            :func:`symnmf.data.read_panel` takes as returns. A panel with missing numbers gets
+            each correlation from the rows that both instruments have.
+        shrinkage: ``"auto"`` (Ledoit–Wolf when n / T > 0.1), ``"ledoit-wolf"``, ``"none"``, or α.
+        remove: ``"market"`` takes the leading principal component out of the returns; ``"noise"``
+            flattens the eigenvalues below the edge of Marchenko and Pastur, (1 + sqrt(n / T))².
+        dtype: of the operator; estimates are made in float64.
+
+    Example:
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(500, 3))
+        >>> X[:, 1] -= 2 * X[:, 0]
+        >>> S = abs_correlation(X)
+        >>> float(S.about.signs(torch.tensor([0]), torch.tensor([1])))
+        -1.0
+    """
+    panel = returns if isinstance(returns, Panel) else read_panel(returns, kind="returns")
+    wanted = (remove,) if isinstance(remove, str) else tuple(remove)
+    for word in wanted:
+        if word not in REMOVE:
+            raise InvalidInput("remove", f"got {word!r}", f"Choose of {', '.join(REMOVE)}")
+    X = torch.from_numpy(panel.values.T.copy())  # (n, T)
+    n, samples = X.shape
+    holes = torch.isnan(X)
+    if bool(holes.any()):
+        return _pairwise(panel, X, holes, shrinkage, wanted, dtype)
+    scores = standardize(X)
+    steps = [f"z-scores of {samples} observations"]
+    if "market" in wanted:
+        scores, share = without_market(scores)
+        steps.append(f"leading component taken out: {100 * share:.3g} % of the variance")
+    alpha = _intensity(shrinkage, scores)
+    steps.append(
+        f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk (n / T is small)"
+    )
+    tiles = _tiles(scores)
+    S = torch.empty(n, n, dtype=dtype)
+    negative = 0
+    if "noise" in wanted:
+        R, edge = without_noise(scores)
+        steps.append(f"eigenvalues below {edge:.3g} flattened to their mean")
+        tiles = iter([(slice(0, n), slice(0, n), R)])
+    for rows, columns, tile in tiles:
+        off = int((tile < 0).sum())
+        negative += off // 2 if rows == columns else off
+        tile = tile.abs().mul_(1 - alpha).to(dtype)
+        S[rows, columns] = tile
+        S[columns, rows] = tile.T
+    S.fill_diagonal_(1.0)
+    made: SymmetricOperator
+    if negative == 0 and "noise" not in wanted and 2 * samples < n:
+        B = scores.to(dtype).mul_(((1 - alpha) / samples) ** 0.5)
+        made = GramOperator(B, torch.full((n,), float(alpha), dtype=dtype) if alpha else None)
+        steps.append("no correlation is negative: kept as a Gram matrix of the scores")
+    else:
+        made = DenseOperator(S)
+        steps.append(
+            f"{negative} of {n * (n - 1) // 2} correlations are negative: their size counts"
+        )
+    made.names = panel.names
+    made.about = CorrelationEstimate(alpha, scores, negative, tuple(steps))
+    return made
+
+
+def _intensity(shrinkage: str | float, scores: Tensor) -> float:
+    n, samples = scores.shape
+    if shrinkage == "none" or (shrinkage == "auto" and n / samples <= RATIO):
+        return 0.0
+    if shrinkage in ("auto", "ledoit-wolf"):
+        return ledoit_wolf(scores)
+    if not isinstance(shrinkage, str) and 0 <= shrinkage <= 1:
+        return float(shrinkage)
+    raise InvalidInput(
+        "shrinkage", f"got {shrinkage!r}", "Choose auto, ledoit-wolf, none, or a number up to 1"
+    )
+
+
+def without_market(scores: Tensor) -> tuple[Tensor, float]:
+    """Scores without their leading principal component, standardized again; its share."""
+    n, samples = scores.shape
+    side = scores if n <= samples else scores.T
+    values, vectors = torch.linalg.eigh(side @ side.T)
+    v = vectors[:, -1:]
+    rest = scores - (v @ (v.T @ scores) if n <= samples else (scores @ v) @ v.T)
+    return standardize(rest), float(values[-1] / values.sum())
+
+
+def without_noise(scores: Tensor) -> tuple[Tensor, float]:
+    """The correlation with its eigenvalues below the Marchenko–Pastur edge at their mean; the edge.
+
+    Reference: Laloux et al. (1999), doi:10.1103/PhysRevLett.83.1467.
+    """
+    n, samples = scores.shape
+    edge = (1 + (n / samples) ** 0.5) ** 2
+    values, vectors = torch.linalg.eigh(scores @ scores.T / samples)
+    below = values < edge
+    if bool(below.any()):
+        values = torch.where(below, values[below].mean(), values)
+    R = (vectors * values) @ vectors.T
+    size = R.diagonal().sqrt()
+    return R / size / size[:, None], edge
+
+
+def _tiles(scores: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
+    """Upper tiles of the correlation of z-scores, in float64."""
+    n, samples = scores.shape
+    for a in range(0, n, TILE):
+        for b in range(a, n, TILE):
+            rows, columns = slice(a, min(a + TILE, n)), slice(b, min(b + TILE, n))
+            yield rows, columns, _product(scores[rows], scores[columns]).div_(samples)
+
+
+def _pairwise(
+    panel: Panel,
+    X: Tensor,
+    holes: Tensor,
+    shrinkage: str | float,
+    remove: tuple[str, ...],
+    dtype: torch.dtype,
+) -> SymmetricOperator:
+    """Each correlation from the rows that both instruments have."""
+    if remove or shrinkage not in ("auto", "none"):
+        raise InvalidInput(
+            "remove" if remove else "shrinkage",
+            "does not go with missing numbers",
+            "Read the panel with missing='drop-columns' or 'drop-rows'",
+        )
+    mask = (~holes).to(torch.float64)
+    filled = torch.where(holes, 0.0, X - torch.nanmean(X, dim=1, keepdim=True))
+    count = mask @ mask.T
+    sums, squares = filled @ mask.T, filled.square() @ mask.T  # of i over the rows of i and j
+    product = filled @ filled.T * count - sums * sums.T
+    spread = (squares * count - sums.square()).clamp_(min=0)
+    R = product / (spread * spread.T).sqrt()
+    few = (count < 3) | ~torch.isfinite(R)
+    few.fill_diagonal_(False)
+    if bool(few.any()):
+        i, j = few.nonzero()[0].tolist()
+        raise InvalidInput(
+            "returns",
+            f"{panel.names[i]!r} and {panel.names[j]!r} share {int(count[i, j])} usable rows",
+            "Drop columns with many missing numbers: missing='drop-columns'",
+        )
+    negative = int((R < 0).sum()) // 2
+    S = R.abs().to(dtype)
+    S.fill_diagonal_(1.0)
+    made = DenseOperator(S)
+    least = int(count.min())
+    steps = (
+        f"each correlation from the rows that both have, at least {least}; not shrunk, and not "
+        "always positive semidefinite",
+    )
+    made.names = panel.names
+    scores = filled / (squares.diagonal() / count.diagonal()).sqrt()[:, None]
+    made.about = CorrelationEstimate(0.0, scores, negative, steps)
+    return made
 
 
 def standardize(X: Tensor) -> Tensor:  # (n, T) -> (n, T)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from torch import Tensor
+
 #: The paper shrinks the sample correlation when n / T is above this (its appendix B).
 RATIO = 0.1
 
@@ -26,3 +28,18 @@ def ledoit_wolf_intensity(frob_sq: float, fourth: float, n: int, samples: int) -
     delta = frob_sq - n
     beta = (fourth / samples - frob_sq) / samples
     return max(0.0, min(beta, delta) / delta) if delta > 0 else 0.0
+
+
+def ledoit_wolf(scores: Tensor) -> float:
+    """The intensity for z-scores, from the smaller of the two Gram matrices.
+
+    ‖R‖² is the same for Z Zᵀ / T and ZᵀZ / T, and the diagonal of the latter has the ‖x_t‖².
+
+    Arguments:
+        scores: (n, T) rows of mean zero and mean square one.
+    """
+    n, samples = scores.shape
+    side = scores if n <= samples else scores.T
+    frob_sq = float((side @ side.T).square().sum()) / samples**2
+    fourth = float(scores.square().sum(dim=0).square().sum())
+    return ledoit_wolf_intensity(frob_sq, fourth, n, samples)

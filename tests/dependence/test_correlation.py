@@ -1,0 +1,123 @@
+"""Absolute correlation against pandas and scikit-learn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
+
+import symnmf as sn
+from conftest import SHARED, dense
+from symnmf.dependence.correlation import standardize, without_market, without_noise
+from symnmf.dependence.shrinkage import ledoit_wolf
+from symnmf.errors import InvalidInput
+
+
+def factors(T=400, n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(T, 1)) + rng.normal(size=(T, n))
+
+
+@pytest.mark.parametrize("shape", [(400, 30), (40, 90)])
+def test_ledoit_wolf_against_scikit_learn(shape):
+    X = np.random.default_rng(1).normal(size=shape) + np.random.default_rng(2).normal(
+        size=(shape[0], 1)
+    )
+    Z = (X - X.mean(0)) / X.std(0)
+    shrunk, alpha = sklearn_ledoit_wolf(Z, assume_centered=True)
+    assert ledoit_wolf(torch.from_numpy(Z.T.copy())) == pytest.approx(alpha, abs=1e-12)
+    S = sn.abs_correlation(X, shrinkage="ledoit-wolf", dtype=torch.float64)
+    assert S.about.intensity == pytest.approx(alpha, abs=1e-12)
+    off = ~np.eye(shape[1], dtype=bool)
+    np.testing.assert_allclose(dense(S).numpy()[off], np.abs(shrunk)[off], atol=1e-12)
+
+
+def test_the_rule_for_shrinking():
+    assert sn.abs_correlation(factors(400, 30)).about.intensity == 0
+    assert sn.abs_correlation(factors(200, 30)).about.intensity > 0
+    assert sn.abs_correlation(factors(200, 30), shrinkage="none").about.intensity == 0
+    assert sn.abs_correlation(factors(200, 30), shrinkage=0.25).about.intensity == 0.25
+    for wrong in (2.0, "much"):
+        with pytest.raises(InvalidInput, match="shrinkage: got"):
+            sn.abs_correlation(factors(), shrinkage=wrong)
+
+
+def test_signs_are_kept():
+    X = factors()
+    X[:, 3] *= -1
+    S = sn.abs_correlation(pd.DataFrame(X, columns=[f"s{j}" for j in range(30)]))
+    assert float(dense(S).min()) >= 0
+    assert S.names[3] == "s3"
+    everything = torch.arange(30)
+    signs = S.about.signs(everything, everything).numpy()
+    np.testing.assert_array_equal(signs, np.sign(np.corrcoef(X.T)))
+    assert S.about.negative == int((np.corrcoef(X.T) < 0).sum() / 2)
+
+
+def test_gram_where_no_correlation_is_negative():
+    X = factors(60, 200) + 2 * np.random.default_rng(5).normal(size=(60, 1))
+    S = sn.abs_correlation(X, dtype=torch.float64)
+    assert isinstance(S, sn.GramOperator)
+    assert "kept as a Gram matrix" in S.about.steps[-1]
+    R = np.abs(np.corrcoef(X.T)) * (1 - S.about.intensity)
+    np.fill_diagonal(R, 1)
+    np.testing.assert_allclose(dense(S).numpy(), R, atol=1e-12)
+    apart = np.random.default_rng(0).normal(size=(60, 200))
+    assert not isinstance(sn.abs_correlation(apart), sn.GramOperator)
+
+
+def test_tiles_do_not_show(monkeypatch):
+    whole = dense(sn.abs_correlation(factors(200, 30), dtype=torch.float64))
+    monkeypatch.setattr("symnmf.dependence.correlation.TILE", 7)
+    tiled = sn.abs_correlation(factors(200, 30), dtype=torch.float64)
+    torch.testing.assert_close(dense(tiled), whole)
+
+
+def test_pairs_of_rows_against_pandas():
+    X = pd.DataFrame(factors())
+    X = X.mask(np.random.default_rng(0).random(X.shape) < 0.05)
+    panel = sn.read_panel(X, kind="returns", missing="pairwise")
+    S = sn.abs_correlation(panel, dtype=torch.float64)
+    np.testing.assert_allclose(dense(S).numpy(), X.corr().abs().to_numpy(), atol=1e-10)
+    with pytest.raises(InvalidInput, match="does not go with missing numbers"):
+        sn.abs_correlation(panel, remove="market")
+    apart = X.copy()
+    apart.iloc[:200, 0] = np.nan
+    apart.iloc[200:, 1] = np.nan
+    with pytest.raises(InvalidInput, match="'0' and '1' share 0 usable rows"):
+        sn.abs_correlation(sn.read_panel(apart, kind="returns", missing="pairwise"))
+
+
+@pytest.mark.parametrize("shape", [(400, 30), (40, 90)])
+def test_market_and_noise(shape):
+    X = factors(*shape)
+    scores = standardize(torch.from_numpy(X.T.copy()))
+    rest, share = without_market(scores)
+    values, vectors = np.linalg.eigh(np.corrcoef(X.T))
+    assert share == pytest.approx(values[-1] / shape[1])
+    Z = scores.numpy()
+    expected = Z - np.outer(vectors[:, -1], vectors[:, -1] @ Z)
+    expected /= expected.std(axis=1, keepdims=True)
+    np.testing.assert_allclose(rest.numpy(), expected, atol=1e-8)
+    R, edge = without_noise(scores)
+    assert edge == pytest.approx((1 + (shape[1] / shape[0]) ** 0.5) ** 2)
+    np.testing.assert_allclose(R.diagonal(), 1)
+    kept = int((values >= edge).sum())
+    cleaned = np.linalg.eigvalsh(R.numpy())
+    assert np.ptp(cleaned[: shape[1] - kept]) < 0.5 * np.ptp(values[: shape[1] - kept])
+    plain = dense(sn.abs_correlation(X))
+    alone = dense(sn.abs_correlation(X, remove=("market", "noise")))
+    assert float(alone.mean()) < float(plain.mean())
+    with pytest.raises(InvalidInput, match="remove: got 'sector'"):
+        sn.abs_correlation(X, remove="sector")
+
+
+def test_us_stocks_against_pandas():
+    path = SHARED / "us_rsr_logret_2013_2017.parquet"
+    if not path.exists():
+        pytest.skip("the real data are not here")
+    panel = sn.read_panel(path, kind="returns", missing="drop-columns")
+    assert panel.summary.columns == 2528
+    S = sn.abs_correlation(panel, shrinkage="none")
+    expected = np.abs(np.corrcoef(panel.values.T))
+    assert float(np.abs(S.S.numpy() - expected).max()) < 1e-5
