@@ -1,5 +1,6 @@
 """The command line, run as a user would."""
 
+import json
 import subprocess
 import sys
 import warnings
@@ -10,6 +11,7 @@ import pytest
 
 import symnmf as sn
 from symnmf.cli import main
+from symnmf.data.samples import sp500_prices
 
 S = np.kron(np.eye(2), np.ones((3, 3)))
 
@@ -47,7 +49,7 @@ def matrix(tmp_path):
 
 
 def test_demo(run, tmp_path):
-    out = run("demo", "--out", tmp_path / "demo", "--n", 64)
+    out = run("demo", "--out", tmp_path / "demo", "--synthetic", "--n", 64)
     assert out.count("CONVERGED") == 2
     assert "least possible error" in out
     for kind in ("tpdm", "corr"):
@@ -55,6 +57,36 @@ def test_demo(run, tmp_path):
         page = (tmp_path / "demo" / kind / "groups.html").read_text()
         assert "plotly" in page
         assert 'src="http' not in page
+
+
+def test_demo_on_real_prices(run, tmp_path):
+    out = run("demo", "--out", tmp_path / "demo")
+    assert "20 S&P 500 stocks, 1990-01-03 to 2022-12-28" in out
+    assert out.count("CONVERGED") == 2
+    line = next(line for line in out.splitlines() if "XOM" in line)
+    assert "CVX" in line  # the oil companies are in one group
+    assert sn.load(tmp_path / "demo" / "tpdm").names[0] == "AAPL"
+
+
+@pytest.mark.parametrize("dependence", ["tail", "correlation"])
+def test_fit_of_a_table(run, tmp_path, dependence):
+    sp500_prices().iloc[:1500].to_csv(tmp_path / "p.csv")
+    command = ("fit", "--prices", tmp_path / "p.csv", "--k", 4, "--dependence", dependence)
+    out = run(*command, "--out", tmp_path / "out")
+    assert "CONVERGED" in out
+    assert "log returns of prices" in out
+    record = json.loads((tmp_path / "out" / "data.json").read_text())
+    assert record["summary"]["columns"] == 20
+    assert len(record["dependence"]) >= 2
+    assert "agreement of starts" in out
+
+
+def test_what_the_file_is_has_to_be_said_once(run, tmp_path, matrix):
+    assert "exactly one of" in run("fit", "--k", 2, "--out", tmp_path / "o", code=2)
+    both = run("fit", "--k", 2, "--matrix", matrix, "--returns", matrix, code=2)
+    assert "--matrix and --returns were given together" in both
+    out = run("fit", "--k", 2, "--prices", matrix, "--dependence", "copula", code=2)
+    assert "Error:" in out
 
 
 def test_fit(run, matrix, tmp_path):

@@ -19,6 +19,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Certificate": "certificate",
     "Checkpoint": "engine",
+    "DependenceFactors": "factors",
     "GramOperator": "operators",
     "Monitor": "engine",
     "Result": "contract",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from symnmf.errors import SymnmfError
     from symnmf.estimator import SymNMF
     from symnmf.factorize import factorize
+    from symnmf.factors import DependenceFactors
     from symnmf.groups.spherical_kmeans import spherical_kmeans
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.recommend import recommend

@@ -27,6 +27,12 @@ app = typer.Typer(
 #: How to print words that are not ours.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 
+#: The two kinds of dependence: folder, estimator, and what it means.
+TITLES = {
+    "tpdm": ("tail", "crash together (tail dependence)"),
+    "corr": ("correlation", "move together (correlation)"),
+}
+
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the start and of every draw.")]
 SolverName = Annotated[str, typer.Option("--solver", help="A name of `symnmf solvers`.")]
@@ -39,42 +45,97 @@ Force = Annotated[bool, typer.Option("--force", help="Replace results that are t
 @app.command()
 def demo(
     out: Out = Path("demo"),
-    n: Annotated[int, typer.Option("--n", help="Number of instruments.")] = 100,
+    synthetic: Annotated[
+        bool, typer.Option("--synthetic", help="A synthetic market whose groups are known.")
+    ] = False,
+    n: Annotated[int, typer.Option("--n", help="Instruments of the synthetic market.")] = 100,
     seed: Seed = 7,
     solver: SolverName = "auto",
 ) -> None:
-    """Find the groups of a synthetic market, in crashes and in ordinary days."""
+    """Find the groups of twenty stocks, in crashes and in ordinary days."""
+    from symnmf.data import read_panel
+    from symnmf.data.samples import sp500_prices
+    from symnmf.dependence import estimate
+    from symnmf.synthetic import benchmark_matrix
+
     console = Console()
-    console.print(f"A synthetic market of {n} instruments with known groups, seed {seed}.")
+    if synthetic:
+        console.print(f"A synthetic market of {n} instruments with known groups, seed {seed}.")
+    else:
+        panel = read_panel(sp500_prices(), kind="prices")
+        first, last = panel.summary.first, panel.summary.last
+        console.print(f"Daily prices of {len(panel.names)} S&P 500 stocks, {first} to {last}.")
+    good = True
+    for kind, (dependence, title) in TITLES.items():
+        if synthetic:
+            market = benchmark_matrix(kind, n, seed=seed)
+            S, k, truth = market.operator, market.k, market.labels
+        else:
+            S, k, truth = estimate(dependence, panel), 4, None
+        good = _demo_part(console, S, k, truth, out / kind, title, solver, seed) and good
+    raise typer.Exit(0 if good else 1)
+
+
+def _demo_part(
+    console: Console,
+    S: Any,
+    k: int,
+    truth: Any,
+    folder: Path,
+    title: str,
+    solver: str,
+    seed: int,
+) -> bool:
+    """Factorize, save, show; whether the criterion was met."""
     from sklearn.metrics import adjusted_rand_score
 
     from symnmf.factorize import factorize
     from symnmf.files import write_text
     from symnmf.plot import heat_maps
     from symnmf.results import save
-    from symnmf.synthetic import benchmark_matrix
 
-    titles = {"tpdm": "crash together (tail dependence)", "corr": "move together (correlation)"}
-    good = True
-    for kind, title in titles.items():
-        market = benchmark_matrix(kind, n, seed=seed)
-        result = factorize(market.operator, market.k, solver, seed=seed, n_init=5, progress=True)
-        folder = save(result, out / kind, force=True)
-        write_text(folder / "groups.html", heat_maps(market.operator, result, title).to_html())
-        _show(console, f"Instruments that {title}, k = {market.k}", result)
-        ari = adjusted_rand_score(market.labels, result.labels())
+    result = factorize(S, k, solver, seed=seed, n_init=5, progress=True)
+    save(result, folder, force=True)
+    write_text(folder / "groups.html", heat_maps(S, result, title).to_html())
+    _show(console, f"Instruments that {title}, k = {k}", result)
+    if truth is not None:
+        ari = adjusted_rand_score(truth, result.labels())
         console.print(f"Agreement with the true groups (ARI): {ari:.2f}")
-        console.print(f"Files: {folder}; open {folder / 'groups.html'} in a browser\n")
-        good = good and result.status.good
-    raise typer.Exit(0 if good else 1)
+    elif result.names is not None:
+        labels = result.labels().tolist()
+        for group in sorted(set(labels)):
+            members = [m for m, g in zip(result.names, labels, strict=True) if g == group]
+            console.print(f"  group {group}: {', '.join(members)}", **PLAIN)
+    console.print(f"Files: {folder}; open {folder / 'groups.html'} in a browser\n")
+    return result.status.good
 
 
 @app.command()
 def fit(
-    matrix: Annotated[
-        Path, typer.Option("--matrix", help="Dependence matrix: .csv, .parquet, .npy or .npz.")
-    ],
     k: Annotated[int, typer.Option("--k", help="Number of groups.")],
+    matrix: Annotated[
+        Path | None,
+        typer.Option("--matrix", help="Dependence matrix: .csv, .parquet, .npy or .npz."),
+    ] = None,
+    returns: Annotated[
+        Path | None, typer.Option("--returns", help="Table of returns: .csv or .parquet.")
+    ] = None,
+    prices: Annotated[
+        Path | None, typer.Option("--prices", help="Table of prices: .csv or .parquet.")
+    ] = None,
+    dependence: Annotated[
+        str, typer.Option("--dependence", help="tail (crash together) or correlation.")
+    ] = "tail",
+    q: Annotated[
+        float | None, typer.Option("--q", help="Fraction of days taken as extreme; 0.05.")
+    ] = None,
+    tail: Annotated[str, typer.Option("--tail", help="lower (losses) or upper.")] = "lower",
+    missing: Annotated[
+        str, typer.Option("--missing", help="error, drop-columns, drop-rows or pairwise.")
+    ] = "error",
+    max_missing: Annotated[
+        float, typer.Option("--max-missing", help="Fraction that drop-columns tolerates.")
+    ] = 0.0,
     out: Out = Path("symnmf-out"),
     solver: SolverName = "auto",
     seed: Seed = 0,
@@ -88,18 +149,19 @@ def fit(
         bool, typer.Option("--resume", help="Go on with the run that was interrupted.")
     ] = False,
 ) -> None:
-    """Factorize a dependence matrix and certify the answer.
+    """Find the groups of a table or a dependence matrix, and certify the answer.
 
-    Example: symnmf fit --matrix S.csv --k 10 --out groups
+    Example: symnmf fit --prices prices.csv --k 10 --out groups
     """
-    from symnmf.data import read_matrix
     from symnmf.engine import Checkpoint
     from symnmf.factorize import factorize
+    from symnmf.files import write_json
     from symnmf.results import check_free, save
 
     check_free(out, force=force or resume)
+    S, record = _operator(matrix, returns, prices, dependence, q, tail, missing, max_missing)
     result = factorize(
-        read_matrix(matrix),
+        S,
         k,
         solver,
         seed=seed,
@@ -111,10 +173,46 @@ def fit(
         resume=resume,
     )
     save(result, out, force=force or resume)
+    if record:
+        write_json(out / "data.json", record)
     console = Console()
-    _show(console, str(matrix), result)
+    for step in [*record.get("panel", ()), *record.get("dependence", ())]:
+        console.print(f"- {step}", **PLAIN)
+    _show(console, str(matrix or returns or prices), result)
     console.print(f"Files: {out}")
     raise typer.Exit(0 if result.status.good else 1)
+
+
+def _operator(
+    matrix: Path | None,
+    returns: Path | None,
+    prices: Path | None,
+    dependence: str,
+    q: float | None,
+    tail: str,
+    missing: str,
+    max_missing: float,
+) -> tuple[Any, dict[str, Any]]:
+    """The dependence matrix of what the caller has, and what was done to it."""
+    from dataclasses import asdict
+
+    from symnmf.data import read_matrix, read_panel
+    from symnmf.dependence import estimate
+    from symnmf.errors import InvalidInput
+
+    given = {"--matrix": matrix, "--returns": returns, "--prices": prices}
+    named = [name for name, path in given.items() if path is not None]
+    if len(named) != 1:
+        problem = f"{' and '.join(named)} were given together" if named else "nothing was given"
+        raise InvalidInput("input", problem, f"Pass exactly one of {', '.join(given)}")
+    if matrix is not None:
+        return read_matrix(matrix), {}
+    kind = named[0].removeprefix("--")
+    panel = read_panel(returns or prices, kind=kind, missing=missing, max_missing=max_missing)
+    options = {"tail": tail, "q": q} if dependence == "tail" else {}
+    S = estimate(dependence, panel, **options)
+    record = {"panel": list(panel.summary.steps), "dependence": list(S.about.steps)}
+    return S, {**record, "summary": asdict(panel.summary)}
 
 
 @app.command()

@@ -1,0 +1,76 @@
+"""Diagnostics of tail dependence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import symnmf as sn
+from conftest import SHARED, dense
+from symnmf.data.samples import sp500_prices
+from symnmf.dependence.diagnostics import (
+    chi,
+    debiased,
+    hill_curve,
+    independence_baseline,
+    threshold_stability,
+)
+from symnmf.errors import InvalidInput
+
+
+@pytest.fixture(scope="module")
+def stocks():
+    return sn.read_panel(sp500_prices().iloc[-2500:], kind="prices")
+
+
+def test_chi_against_golden_values():
+    path = SHARED / "golden" / "ge_chi_ff30_losses_p0.95.csv"
+    if not path.exists():
+        pytest.skip("the golden values are not here")
+    panel = sn.read_panel(SHARED / "ff30_daily_returns_pct.parquet", kind="returns")
+    expected = pd.read_csv(path, header=None).to_numpy()
+    np.testing.assert_allclose(chi(panel), expected, atol=1e-12)
+
+
+def test_stability_curve(stocks):
+    curve = threshold_stability(stocks, np.array([0.02, 0.05, 0.1]), draws=40)
+    assert curve.count.tolist() == [49, 124, 249]
+    S = dense(sn.tail_dependence(stocks, q=0.05, dtype=torch.float64))
+    off = float((S.sum() - 20) / 380)
+    assert curve.mean[1] == pytest.approx(off)
+    assert (curve.low <= curve.mean + 0.02).all()
+    assert (curve.high >= curve.mean - 0.02).all()
+    width = curve.high - curve.low
+    assert width[0] > width[2]  # fewer exceedances, a wider band
+    with pytest.raises(InvalidInput, match="q: 0.0001 leaves 0 exceedances"):
+        threshold_stability(stocks, np.array([1e-4]))
+
+
+def test_baseline_lies_below_what_is_found(stocks):
+    S = sn.tail_dependence(stocks, dtype=torch.float64)
+    baseline = independence_baseline(stocks, S, draws=10)
+    mean = (S.mean() * 400 - 20) / 380
+    assert 0.05 < baseline.mean() < 0.4
+    assert baseline.std() < 0.02
+    assert mean > baseline.max() + 0.2
+    independent = sn.read_panel(np.random.default_rng(0).standard_t(4, (2000, 20)), kind="returns")
+    T = sn.tail_dependence(independent)
+    own = independence_baseline(independent, T, draws=10)
+    assert (T.mean() * 400 - 20) / 380 == pytest.approx(own.mean(), abs=4 * own.std() + 0.01)
+    clean = debiased(S, float(baseline.mean()))
+    assert clean.names == S.names
+    assert float(clean.S.min()) >= 0
+    assert clean.mean() < S.mean()
+    with pytest.raises(InvalidInput, match="baseline: got 1.5"):
+        debiased(S, 1.5)
+    with pytest.raises(InvalidInput, match="is not a TPDM"):
+        independence_baseline(stocks, sn.abs_correlation(stocks))
+
+
+def test_hill_curves_of_known_tails():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(5000) ** -0.5, rng.random(5000) ** -0.25])
+    counts, curves = hill_curve(sn.read_panel(X, kind="returns"), np.array([200]), tail="upper")
+    assert counts.tolist() == [200]
+    assert curves[0, 0] == pytest.approx(2, rel=0.2)
+    assert curves[0, 1] == pytest.approx(4, rel=0.2)
