@@ -246,13 +246,11 @@ def abs_correlation_of_scores(scores: Tensor, fourth: float, dtype: torch.dtype)
     n, samples = scores.shape
     S = torch.empty(n, n, dtype=dtype, device=scores.device)
     frob_sq = 0.0
-    for a in range(0, n, TILE):
-        for b in range(a, n, TILE):
-            tile = _product(scores[a : a + TILE], scores[b : b + TILE]).div_(samples)
-            frob_sq += (1 if a == b else 2) * float(tile.square().sum())
-            tile = tile.abs_().to(dtype)
-            S[a : a + TILE, b : b + TILE] = tile
-            S[b : b + TILE, a : a + TILE] = tile.T
+    for rows, columns, tile in _tiles(scores):
+        frob_sq += (1 if rows == columns else 2) * float(tile.square().sum())
+        tile = tile.abs_().to(dtype)
+        S[rows, columns] = tile
+        S[columns, rows] = tile.T
     intensity = 0.0
     if n / samples > RATIO:
         intensity = ledoit_wolf_intensity(frob_sq, fourth, n, samples)
