@@ -465,20 +465,24 @@ def _missing(work: _Work, policy: str, most: float) -> None:
 
 
 def _to_returns(work: _Work, returns: str) -> None:
-    ratio = work.values[1:] / work.values[:-1]
-    work.values = np.log(ratio) if returns == "log" else ratio - 1
+    if returns == "log":
+        work.values = np.diff(np.log(work.values), axis=0)
+    else:
+        with np.errstate(over="ignore"):
+            work.values = work.values[1:] / work.values[:-1] - 1
     work.dates = None if work.dates is None else work.dates[1:]
+    _check_numbers(work)
     work.steps.append(f"{returns} returns of prices")
 
 
 def _drop_constant(work: _Work) -> None:
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         high, low = (
             f(work.values, axis=0, initial=s, where=~np.isnan(work.values))
             for f, s in ((np.max, -np.inf), (np.min, np.inf))
         )
-    size = np.maximum(np.abs(high), np.abs(low))
-    constant = ~(high - low > 1e-12 * size)
+        size = np.maximum(np.abs(high), np.abs(low))
+        constant = ~(high - low > 1e-12 * size)
     _drop(work, constant, "that never change")
 
 
