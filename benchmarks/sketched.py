@@ -88,7 +88,7 @@ def nmf_torch(S: np.ndarray, k: int) -> np.ndarray:
     from nmf import run_nmf
 
     W, H, _ = run_nmf(S, k, algo="hals", mode="batch", fp_precision="float", use_gpu=False)
-    return symmetrized(np.asarray(W), np.asarray(H).T)
+    return symmetrized(np.asarray(W, dtype=np.float64), np.asarray(H, dtype=np.float64).T)
 
 
 def pyplanc(S: np.ndarray, k: int) -> np.ndarray:
