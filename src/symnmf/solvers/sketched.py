@@ -30,7 +30,8 @@ EMBEDDINGS, DRAWS = ((False, True), (False, False), (True, True), (True, False))
 TRIAL, INTERVAL = 6, 10
 #: Most steps of a fit on the surrogate, and the gain of excess below which it ends: ADMM, and
 #: Gauss–Newton.
-MOST_STEPS, SETTLED, POLISHED = 300, 1e-4, 2e-5
+MOST_STEPS, SETTLED = 300, 1e-4
+MOST_POLISHED, POLISHED = 60, 2e-5
 #: Fits this near to the best are told apart by how sharp their groups are, and count for agreement.
 AS_GOOD, GOOD = 1e-3, 1e-2
 #: Seeds this near to the best after their trial are told apart by how sharp their groups are.
@@ -228,7 +229,7 @@ class Sketched(Solver):
             now = _excess(problem, state.H, T.matmul(state.H))
             settled = state.excess - now < POLISHED
             state = replace(state, excess=now)
-            if settled or state.count >= MOST_STEPS:
+            if settled or state.count >= MOST_POLISHED:
                 return self._done(problem, state)
         return replace(self._newton(problem, T, state, rng), count=state.count + 1)
 
