@@ -154,8 +154,14 @@ class Sketched(Solver):
         return PHASES[state.phase](self, problem, state, rng)
 
     def react(self, problem: Problem, state: State, check: Check) -> State:
-        """Where ADMM does not settle, Gauss–Newton steps; where those do not, steps with S."""
+        """Where ADMM does not settle, Gauss–Newton steps; where those do not, steps with S.
+
+        Near the floor there is nothing to gain but the gradient: a larger ρ lowers it without
+        moving the groups.
+        """
         assert isinstance(state, SketchState)
+        if state.phase == "refine" and state.excess <= ROUGH and state.count < MOST_REFINED:
+            return replace(state, U=state.U / 2, rho=2 * state.rho)  # only V and W have to meet
         if state.phase == "refine":
             return replace(state, phase="newton", count=0, U=_nothing(state.U))
         if state.phase == "newton" and state.count + 1 < CHANCES:
