@@ -9,7 +9,7 @@ from torch import Tensor
 
 from symnmf.contract import Problem
 from symnmf.objective import error, error_resolution, gradient, gradient_resolution, projected_norm
-from symnmf.operators import CountingOperator, GramOperator
+from symnmf.operators import GramOperator, bare
 
 #: Most products with one column that the leading eigenvector gets.
 POWER_STEPS = 200
@@ -29,9 +29,8 @@ def exact_factor(problem: Problem) -> ExactFactor | None:
     """The best factor, where S has a form for which it is known; None otherwise.
 
     A Gram matrix of a non-negative factor B with at most k columns (H then is B, not a copy of it,
-    unless columns are missing), a diagonal matrix, a block
-    diagonal matrix of rank-one blocks, and k = 1. Looking costs a few rows of S; every answer but
-    the trivial one is checked with a product.
+    unless columns are missing), a diagonal matrix, a block diagonal matrix of rank-one blocks, and
+    k = 1. Looking costs a few rows of S.
 
     Example:
         >>> import numpy as np, symnmf as sn
@@ -47,13 +46,8 @@ def exact_factor(problem: Problem) -> ExactFactor | None:
     return None
 
 
-def _bare(problem: Problem) -> object:
-    S = problem.S
-    return S.inner if isinstance(S, CountingOperator) else S
-
-
 def _nonnegative_gram(problem: Problem) -> ExactFactor | None:
-    S = _bare(problem)
+    S = bare(problem.S)
     if not (isinstance(S, GramOperator) and S.d is None and S.m <= problem.k):
         return None
     if bool((S.B < 0).any()):

@@ -20,10 +20,9 @@ from symnmf.engine import Callback, Checkpoint, Monitor, Progress, judge, solve
 from symnmf.engine.driver import MAX_ITER, check_budget
 from symnmf.errors import CollapsedWarning, NotConvergedWarning
 from symnmf.operators import as_operator
-from symnmf.probe import AUTO, fill_in
+from symnmf.probe import AUTO, fill_in, starts_agree
 from symnmf.recommend import Recommendation, advise
 from symnmf.solvers.registry import find, make_solver
-from symnmf.solvers.sketched import starts_agree
 
 #: What to try when a run ended without meeting the criterion.
 ADVICE = {
@@ -67,8 +66,9 @@ def factorize(
         seed: of the start and of every draw; the same seed gives the same answer.
         start: ``"random"`` (the paper's), ``"nndsvd"``, or an (n, k) factor H0; by default what
             the solver asks for, which is ``"random"`` for nearly all.
-        n_init: number of starts on the surrogate, which cost no products of S. The default solver
-            refines the best; more than one also measures ``certificate.agreement``.
+        n_init: number of starts on the surrogate, which cost no products of S unless products
+            with S are as cheap as with a sketch. The default solver refines the best; more than
+            one also measures ``certificate.agreement``.
         max_iter: most iterations; 10 000 by default, and 1 000 more for each further start.
         max_seconds: most wall time.
         kkt_gate: threshold of the scaled projected gradient; the paper's by default.

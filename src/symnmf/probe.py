@@ -1,15 +1,19 @@
-"""Steps found, not tuned: short trials on the surrogate of S."""
+"""Trials on the surrogate of S: steps found, not tuned, and whether starts agree."""
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
+from time import perf_counter
 from typing import Any
 
-from symnmf.contract import Problem
+import torch
+
+from symnmf.contract import Problem, State
 from symnmf.errors import InvalidInput
 from symnmf.objective import error
-from symnmf.seeds import torch_stream
+from symnmf.seeds import torch_seed, torch_stream
 from symnmf.solvers.registry import find, make_solver
+from symnmf.solvers.sketched import Sketched
 
 #: The word that asks for a probe, and the options that may hold it: with it, their scale-free form.
 AUTO = "auto"
@@ -77,3 +81,19 @@ def fill_in(problem: Problem, name: str, options: dict[str, Any]) -> tuple[dict[
         found[target] = probe(problem, name, target)
     values = ", ".join(f"{SCALE_FREE[o]}={found[SCALE_FREE[o]]:g}" for o in wanted)
     return found, f"{values}: best of {len(GRID)} values in {STEPS} steps on the surrogate"
+
+
+def starts_agree(problem: Problem, n_init: int, max_seconds: float = inf) -> float | None:
+    """How far ``n_init`` fits of the surrogate agree on the groups: a property of S and k.
+
+    Those that are done when the time is over are compared; None when these are fewer than two.
+    """
+    solver, began = Sketched(n_init=n_init), perf_counter()
+    state: State = solver.init_state(problem)
+    rng = torch.Generator(device=problem.S.device)
+    step = 0
+    while not solver.ripe(state) and perf_counter() - began < max_seconds:
+        rng.manual_seed(torch_seed(problem.seed, "agreement", step))
+        state = solver.step(problem, state, rng)
+        step += 1
+    return solver.agreement(state)

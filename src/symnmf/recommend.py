@@ -11,7 +11,7 @@ import torch
 from symnmf.contract import Problem
 from symnmf.errors import UnknownName
 from symnmf.exact import EVENTS, ExactFactor, exact_factor
-from symnmf.operators import CountingOperator, GramOperator, as_operator
+from symnmf.operators import GramOperator, as_operator, bare
 from symnmf.solvers.registry import find
 from symnmf.spectrum import diagnostics
 
@@ -127,10 +127,7 @@ def _paper_rule(problem: Problem, r_eff: float, gap: float, short: bool) -> tupl
     n = problem.S.n
     shape = f"effective rank {r_eff:.2g}, gap below rank k + 1 {gap:.3g}"
     if short:
-        return (
-            "piecewise-adagrad",
-            f"a short run is wanted, where resets pay ({shape})",
-        )
+        return "piecewise-adagrad", f"a short run is wanted, where resets pay ({shape})"
     if r_eff >= CORRELATION_TYPE:
         return "adagrad", f"the spectrum is of the correlation type ({shape}): full batches win"
     if n >= LARGE:
@@ -152,7 +149,7 @@ def _about_the_sketch(problem: Problem, share: float, gap: float) -> str:
 
 def _remarks(problem: Problem, name: str) -> list[str]:
     """What the caller should know besides."""
-    S = problem.S.inner if isinstance(problem.S, CountingOperator) else problem.S
+    S = bare(problem.S)
     remarks = []
     if isinstance(S, GramOperator) and problem.k > S.m / EVENTS:
         remarks.append(

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from symnmf.objective import gram64
-from symnmf.operators import CountingOperator, GramOperator, SymmetricOperator
+from symnmf.operators import GramOperator, SymmetricOperator, bare
 from symnmf.operators.base import WIDE_ENTRIES, row_chunks
 from symnmf.seeds import torch_stream
 
@@ -133,9 +133,9 @@ def leading(S: SymmetricOperator, k: int, seed: int = 0, passes: int = MAX_PASSE
         tensor([3., 2.], dtype=torch.float64)
     """
     p = min(S.n, k + max(k, 8))
-    bare = S.inner if isinstance(S, CountingOperator) else S
-    if isinstance(bare, GramOperator) and bare.d is None and bare.m <= EXACT_WIDTH:
-        return _exact_gram(bare, p)
+    inner = bare(S)
+    if isinstance(inner, GramOperator) and inner.d is None and inner.m <= EXACT_WIDTH:
+        return _exact_gram(inner, p)
     if S.n <= EXACT_SIZE:
         return _exact_dense(S, p)
     return _subspace(S, k, p, seed, passes)

@@ -99,23 +99,14 @@ def abs_correlation(
         scores, share = without_market(scores)
         steps.append(f"leading component taken out: {100 * share:.3g} % of the variance")
     alpha = _intensity(shrinkage, scores)
-    steps.append(
-        f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk (n / T is small)"
-    )
+    steps.append(f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk")
     tiles = _tiles(scores)
-    S = torch.empty(n, n, dtype=dtype)
-    negative = 0
     if "noise" in wanted:
         R, edge = without_noise(scores)
         steps.append(f"eigenvalues below {edge:.3g} flattened to their mean")
         tiles = iter([(slice(0, n), slice(0, n), R)])
-    for rows, columns, tile in tiles:
-        off = int((tile < 0).sum())
-        negative += off // 2 if rows == columns else off
-        tile = tile.abs().mul_(1 - alpha).to(dtype)
-        S[rows, columns] = tile
-        S[columns, rows] = tile.T
-    S.fill_diagonal_(1.0)
+    S, _, negative = _absolute(tiles, n, dtype)
+    S.mul_(1 - alpha).fill_diagonal_(1.0)
     made: SymmetricOperator
     if negative == 0 and "noise" not in wanted and 2 * samples < n:
         B = scores.to(dtype).mul_(((1 - alpha) / samples) ** 0.5)
@@ -177,6 +168,22 @@ def _tiles(scores: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
         for b in range(a, n, TILE):
             rows, columns = slice(a, min(a + TILE, n)), slice(b, min(b + TILE, n))
             yield rows, columns, _product(scores[rows], scores[columns]).div_(samples)
+
+
+def _absolute(
+    tiles: Iterator[tuple[slice, slice, Tensor]], n: int, dtype: torch.dtype
+) -> tuple[Tensor, float, int]:
+    """|R| from the upper tiles of R, with ‖R‖² and the number of negative pairs."""
+    S = torch.empty(n, n, dtype=dtype)
+    frob_sq, negative = 0.0, 0
+    for rows, columns, tile in tiles:
+        both = rows != columns  # the tile stands for two
+        frob_sq += (1 + both) * float(tile.square().sum())
+        negative += int((tile < 0).sum()) // (2 - both)
+        tile = tile.abs_().to(dtype)
+        S[rows, columns] = tile
+        S[columns, rows] = tile.T
+    return S, frob_sq, negative
 
 
 def _pairwise(
@@ -244,13 +251,7 @@ def abs_correlation_of_scores(scores: Tensor, fourth: float, dtype: torch.dtype)
         dtype: of S.
     """
     n, samples = scores.shape
-    S = torch.empty(n, n, dtype=dtype, device=scores.device)
-    frob_sq = 0.0
-    for rows, columns, tile in _tiles(scores):
-        frob_sq += (1 if rows == columns else 2) * float(tile.square().sum())
-        tile = tile.abs_().to(dtype)
-        S[rows, columns] = tile
-        S[columns, rows] = tile.T
+    S, frob_sq, _ = _absolute(_tiles(scores), n, dtype)
     intensity = 0.0
     if n / samples > RATIO:
         intensity = ledoit_wolf_intensity(frob_sq, fourth, n, samples)

@@ -6,7 +6,7 @@ from symnmf.operators.dense import DenseOperator
 from symnmf.operators.gram import GramOperator
 from symnmf.operators.lowrank import LowRankOperator
 from symnmf.operators.sparse import SparseOperator
-from symnmf.operators.wrap import CountingOperator, DiagonalShift, ScaledOperator
+from symnmf.operators.wrap import CountingOperator, DiagonalShift, ScaledOperator, bare
 
 __all__ = [
     "CountingOperator",
@@ -18,4 +18,5 @@ __all__ = [
     "SparseOperator",
     "SymmetricOperator",
     "as_operator",
+    "bare",
 ]

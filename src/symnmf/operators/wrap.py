@@ -111,6 +111,11 @@ class DiagonalShift(_Wrapped):
         return self.inner.mean() + float(self.d.sum(dtype=torch.float64)) / self.n**2
 
 
+def bare(S: SymmetricOperator) -> SymmetricOperator:
+    """S without its counter."""
+    return S.inner if isinstance(S, CountingOperator) else S
+
+
 class CountingOperator(_Wrapped):
     """S, and how much of it was multiplied: the cost axis of every comparison.
 

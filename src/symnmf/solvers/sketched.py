@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from time import perf_counter
 
 import torch
 from torch import Tensor
@@ -17,7 +16,7 @@ from symnmf.labels import agreement, hard_labels
 from symnmf.objective import error
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.lowrank import CorrectedOperator
-from symnmf.seeds import torch_seed, torch_stream
+from symnmf.seeds import torch_stream
 from symnmf.solvers.checks import positive
 from symnmf.solvers.escape import exchange_column
 from symnmf.solvers.newton import PGNCG, CurvatureState
@@ -87,7 +86,7 @@ class SketchState(SplitState):
 class Sketched(Solver):
     """A fit of a low-rank-plus-diagonal surrogate, from a spectral seed, refined on S.
 
-        T = U Λ Uᵀ + diag(S − U Λ Uᵀ)      from the spectrum that the certificate needs anyway
+        T = U Φ Uᵀ + diag(d)               from the spectrum that the certificate needs anyway
         H₀ = a·P + c·u₁1ᵀ                  P: groups of the rows of U, by k-means
         ADMM with T                        no product of S
         ADMM with T + Π R + R Π − Π R Π,   R = S − T,   Π: columns of H at the last look
@@ -250,7 +249,7 @@ class Sketched(Solver):
             return replace(state, phase="seed", start=state.start + 1, excess=float("inf"))
         if kept is not this or not len(state.U):  # the dual is not that of the best start
             state = replace(state, **vars(self._split(problem, kept.H)))
-        return replace(state, phase="fitted", kept=None)
+        return replace(state, phase="fitted", excess=kept.excess, kept=None)
 
     def _refine(self, problem: Problem, state: SketchState, rng: torch.Generator) -> SketchState:
         """A step of ADMM with the corrected surrogate; too many of them end it."""
@@ -329,21 +328,6 @@ PHASES: dict[str, Phase] = {
     "newton": Sketched._gauss_newton,
     "exact": Sketched._exact,
 }
-
-
-def starts_agree(problem: Problem, n_init: int, max_seconds: float = inf) -> float | None:
-    """How far ``n_init`` fits of the surrogate agree on the groups: a property of S and k.
-
-    Those that are done when the time is over are compared; None when these are fewer than two.
-    """
-    solver, began = Sketched(n_init=n_init), perf_counter()
-    state, step = solver.init_state(problem), 0
-    rng = torch.Generator(device=problem.S.device)
-    while state.phase != "fitted" and perf_counter() - began < max_seconds:
-        rng.manual_seed(torch_seed(problem.seed, "agreement", step))
-        state = PHASES[state.phase](solver, problem, state, rng)
-        step += 1
-    return solver.agreement(state)
 
 
 def _nothing(U: Tensor) -> Tensor:
