@@ -1,0 +1,250 @@
+"""Tables as people have them: files and data frames, wide or long, with or without dates."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from symnmf.errors import InvalidFile, InvalidTable
+
+#: Cells that stand for a missing number in a csv file.
+BLANK = {"", "na", "n/a", "nan", "null", "none", "-"}
+
+
+@dataclass
+class Table:
+    """A table on its way: columns by name, dates, and what has been said so far."""
+
+    names: list[str]
+    values: np.ndarray  # (T, n)
+    dates: np.ndarray | None
+    form: str
+    steps: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def load_table(table: Any) -> Table:
+    """A path, an array, or a pandas, polars or arrow table, as numbers with names and dates."""
+    if isinstance(table, str | Path):
+        return _from_frame(_read_file(Path(table)))
+    if isinstance(table, np.ndarray):
+        if table.ndim != 2:
+            raise InvalidTable("table", f"has {table.ndim} dimension(s)", "Pass (dates, names)")
+        names = [str(j) for j in range(table.shape[1])]
+        return _wide(pd.DataFrame(table, columns=names), None)
+    return _from_frame(_to_pandas(table))
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    if path.suffix not in (".csv", ".parquet"):
+        raise InvalidFile(str(path), f"has the ending {path.suffix!r}", "Use .csv or .parquet")
+    if not path.is_file():
+        raise InvalidFile(str(path), "does not exist", "Check the path")
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        return _read_csv(path)
+    except InvalidFile:
+        raise
+    except (OSError, ValueError, KeyError, EOFError) as broken:
+        reason = str(broken).splitlines()[0] if str(broken) else type(broken).__name__
+        raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Cells as they are written: names keep their zeros, and rows must have equal lengths."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.reader(file)
+        header = next(rows, None)
+        if not header:
+            raise InvalidFile(str(path), "is empty", "Give it a header and rows")
+        body = []
+        for number, row in enumerate(rows, start=2):
+            if not row:
+                continue
+            if len(row) != len(header):
+                raise InvalidFile(
+                    str(path),
+                    f"line {number} has {len(row)} cells, the header {len(header)}",
+                    "Give every line the same number of cells",
+                )
+            body.append(row)
+    return _frame_of(body, header)
+
+
+def _frame_of(body: list[list[str]], header: list[str]) -> pd.DataFrame:
+    cells = np.array(body, dtype=object).reshape(len(body), len(header))
+    frame = pd.DataFrame(cells)
+    frame.columns = pd.Index([h.strip() for h in header])
+    return frame
+
+
+def _to_pandas(table: Any) -> pd.DataFrame:
+    if isinstance(table, pd.DataFrame):
+        return table
+    import narwhals as nw
+
+    try:
+        frame: pd.DataFrame = nw.from_native(table, eager_only=True).to_pandas()
+        return frame
+    except (TypeError, ValueError) as wrong:
+        raise InvalidTable(
+            "table",
+            f"is a {type(table).__name__}",
+            "Pass a path, an array, or a pandas, polars or arrow table",
+        ) from wrong
+
+
+def _from_frame(frame: pd.DataFrame) -> Table:
+    """Wide or long, with the dates in the index or in the first column."""
+    if frame.empty:
+        raise InvalidTable("table", f"has shape {frame.shape}", "Give it rows and columns")
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index(names=[str(n or "date") for n in frame.index.names])
+    columns = list(frame.columns)
+    first = frame.iloc[:, 0]
+    dates = _as_dates(first)
+    if len(columns) == 3 and (long := _long(frame)) is not None:
+        return long
+    if dates is not None:
+        return _wide(frame.iloc[:, 1:], dates)
+    if not _numeric(first):
+        bad = next(v for v in first if not _is_number(v))
+        raise InvalidTable(
+            "table",
+            f"the first column {columns[0]!r} holds neither dates nor numbers ({bad!r})",
+            "Write dates as 2024-12-31, or leave the column out",
+        )
+    return _wide(frame, None)
+
+
+def _long(frame: pd.DataFrame) -> Table | None:
+    """(date, name, value) in any order of the three columns, or None."""
+    roles: dict[str, int] = {}
+    for j in range(3):
+        column = frame.iloc[:, j]
+        if "date" not in roles and _as_dates(column) is not None:
+            roles["date"] = j
+        elif "value" not in roles and _numeric(column) and not _all_text(column):
+            roles["value"] = j
+        elif "name" not in roles and not _numeric(column):
+            roles["name"] = j
+    if len(roles) != 3:
+        return None
+    dates = _as_dates(frame.iloc[:, roles["date"]])
+    names = frame.iloc[:, roles["name"]].astype(str).str.strip()
+    values = _numbers(frame.iloc[:, [roles["value"]]])[:, 0]
+    assert dates is not None
+    if len(np.unique(dates)) == len(dates):  # a row for each date is a wide table
+        return None
+    places = pd.MultiIndex.from_arrays([dates, names])
+    if places.has_duplicates:
+        when, name = places[places.duplicated()][0]
+        raise InvalidTable(
+            "table",
+            f"{name!r} has several values on {day(np.datetime64(when))}",
+            "Keep one value for each date and name",
+        )
+    wide = pd.Series(values, index=places).unstack()
+    work = Table(
+        [str(c) for c in wide.columns],
+        wide.to_numpy(dtype=np.float64),
+        np.asarray(wide.index.to_numpy(), dtype="datetime64[ns]"),
+        "long",
+    )
+    work.steps.append(f"read as a long table: {len(values)} values of {wide.shape[1]} names")
+    return work
+
+
+def _wide(frame: pd.DataFrame, dates: np.ndarray | None) -> Table:
+    names = [str(c).strip() for c in frame.columns]
+    work = Table(names, np.empty((len(frame), 0)), dates, "wide")
+    work.values = _numbers(frame)
+    where = "without dates, rows in order of time" if dates is None else "a row for each date"
+    work.steps.append(f"read as a wide table, {where}: {len(frame)} rows, {len(names)} columns")
+    return work
+
+
+def _as_dates(column: pd.Series) -> np.ndarray | None:
+    """Dates as datetime64, or None when the column holds something else."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        stamps = column
+    elif pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        return None
+    else:
+        filled = [v for v in column if not _blank(v)]
+        if not filled or not all(isinstance(v, str | date | datetime) for v in filled):
+            return None
+        if any(isinstance(v, str) and _is_number(v) for v in filled):
+            return None
+        stamps = pd.to_datetime(column, errors="coerce", format="mixed", utc=False)
+        if not pd.api.types.is_datetime64_any_dtype(stamps) or bool(
+            (stamps.isna() & ~column.map(_blank)).any()
+        ):
+            return None
+    if stamps.isna().any():
+        row = int(np.flatnonzero(stamps.isna())[0])
+        raise InvalidTable("table", f"row {row} has no date", "Give every row its date")
+    if stamps.dt.tz is not None:
+        stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
+    return np.asarray(stamps.to_numpy(), dtype="datetime64[ns]")
+
+
+def _blank(value: Any) -> bool:
+    if value is None or value is pd.NaT or (isinstance(value, float) and np.isnan(value)):
+        return True
+    return isinstance(value, str) and value.strip().lower() in BLANK
+
+
+def _is_number(value: Any) -> bool:
+    if _blank(value):
+        return True
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, bool | np.bool_)
+
+
+def _numeric(column: pd.Series) -> bool:
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return True
+    return bool(column.map(_is_number).all())
+
+
+def _all_text(column: pd.Series) -> bool:
+    return bool(column.map(_blank).all())
+
+
+def _numbers(frame: pd.DataFrame) -> np.ndarray:  # (T, n)
+    """Float64 of every cell; the first that is no number is named."""
+    out = np.empty(frame.shape)
+    for j in range(frame.shape[1]):
+        column = frame.iloc[:, j]
+        if pd.api.types.is_complex_dtype(column) or pd.api.types.is_bool_dtype(column):
+            raise InvalidTable(
+                "table", f"column {frame.columns[j]!r} is {column.dtype}", "Real numbers are needed"
+            )
+        if pd.api.types.is_numeric_dtype(column):
+            out[:, j] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            continue
+        for i, cell in enumerate(column):
+            if not _is_number(cell):
+                raise InvalidTable(
+                    "table",
+                    f"row {i}, column {str(frame.columns[j])!r} is {str(cell)[:40]!r}, no number",
+                    "Leave the column out, or correct the cell",
+                )
+            out[i, j] = np.nan if _blank(cell) else float(cell)
+    return out
+
+
+def day(stamp: Any) -> str:
+    """A date in words."""
+    return str(np.datetime_as_string(np.datetime64(stamp), unit="D"))
