@@ -27,10 +27,10 @@ from symnmf.start import group_start, nndsvd_start, random_start, spectral_label
 EMBEDDINGS, DRAWS = ((False, True), (False, False), (True, True), (True, False)), 3
 #: Steps that a seed gets before seeds are compared, and between measurements on the surrogate.
 TRIAL, INTERVAL = 6, 10
-#: Most steps of a fit on the surrogate, and the gain of excess below which it ends: ADMM, and
-#: Gauss–Newton.
-MOST_STEPS, SETTLED = 300, 1e-4
-MOST_POLISHED, POLISHED = 60, 2e-5
+#: Most steps of a fit on the surrogate, and the gain between measurements below which it ends,
+#: absolute and as a share of the excess: ADMM, and Gauss–Newton, which gains more where ADMM slows.
+MOST_STEPS, SETTLED, SLOW = 300, 1e-4, 0.2
+MOST_POLISHED, POLISHED, POLISHED_SLOW = 60, 2e-5, 0.03
 #: Fits this near to the best are told apart by how sharp their groups are, and count for agreement.
 AS_GOOD, GOOD = 1e-3, 1e-2
 #: Seeds this near to the best after their trial are told apart by how sharp their groups are.
@@ -202,7 +202,7 @@ class Sketched(Solver):
         now = state.excess
         if state.count % INTERVAL == 0:
             now = _excess(problem, state.H, TW)
-            settled = state.count > 0 and state.excess - now < SETTLED
+            settled = state.count > 0 and state.excess - now < max(SETTLED, SLOW * now)
             if settled or state.count >= MOST_STEPS:
                 state = replace(state, excess=now, count=0)
                 if now <= ROUGH:
@@ -232,7 +232,7 @@ class Sketched(Solver):
         T = problem.surrogate
         if state.count and state.count % BETWEEN["newton"] == 0:
             now = _excess(problem, state.H, T.matmul(state.H))
-            settled = state.excess - now < POLISHED
+            settled = state.excess - now < max(POLISHED, POLISHED_SLOW * now)
             state = replace(state, excess=now)
             if settled or state.count >= MOST_POLISHED:
                 return self._done(problem, state)
