@@ -100,20 +100,21 @@ def abs_correlation(
         steps.append(f"leading component taken out: {100 * share:.3g} % of the variance")
     alpha = _intensity(shrinkage, scores)
     steps.append(f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk")
-    tiles = _tiles(scores)
-    if "noise" in wanted:
-        R, edge = without_noise(scores)
-        steps.append(f"eigenvalues below {edge:.3g} flattened to their mean")
-        tiles = iter([(slice(0, n), slice(0, n), R)])
-    S, _, negative = _absolute(tiles, n, dtype)
-    S.mul_(1 - alpha).fill_diagonal_(1.0)
     made: SymmetricOperator
-    if negative == 0 and "noise" not in wanted and 2 * samples < n:
+    narrow = 2 * samples < n and "noise" not in wanted  # a product with the scores is cheaper
+    if narrow and not any(bool((tile < 0).any()) for *_, tile in _tiles(scores)):
         B = scores.to(dtype).mul_(((1 - alpha) / samples) ** 0.5)
         made = GramOperator(B, torch.full((n,), float(alpha), dtype=dtype) if alpha else None)
+        negative = 0
         steps.append("no correlation is negative: kept as a Gram matrix of the scores")
     else:
-        made = DenseOperator(S)
+        tiles = _tiles(scores)
+        if "noise" in wanted:
+            R, edge = without_noise(scores)
+            steps.append(f"eigenvalues below {edge:.3g} flattened to their mean")
+            tiles = iter([(slice(0, n), slice(0, n), R)])
+        S, _, negative = _absolute(tiles, n, dtype)
+        made = DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0))
         steps.append(
             f"{negative} of {n * (n - 1) // 2} correlations are negative: their size counts"
         )
