@@ -1,5 +1,7 @@
 """A table in, named groups out."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -8,7 +10,7 @@ from sklearn.base import clone
 
 import symnmf as sn
 from symnmf.data.samples import sp500_prices
-from symnmf.errors import InvalidTable, UnknownName
+from symnmf.errors import InvalidTable, SingleEventsWarning, UnknownName
 
 
 @pytest.mark.parametrize("dependence", ["tail", "correlation"])
@@ -56,3 +58,12 @@ def test_options_are_passed_on_and_checked():
     with pytest.raises(InvalidTable, match="column 'BBY'"):
         sn.DependenceFactors(3, kind="prices").fit(holes)
     sn.DependenceFactors(3, kind="prices", missing="drop-rows").fit(holes)
+
+
+def test_more_groups_than_the_exceedances_can_tell_apart_are_warned_of():
+    prices = sp500_prices().iloc[:901]
+    with pytest.warns(SingleEventsWarning, match="k = 10 groups from 45 exceedances.*up to 9"):
+        sn.DependenceFactors(10, kind="prices").fit(prices)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sn.DependenceFactors(4, kind="prices").fit(prices)

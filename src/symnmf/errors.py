@@ -62,3 +62,7 @@ class DegenerateWarning(UserWarning):
 
 class MarginWarning(UserWarning):
     """The margins of the data are far from what was assumed."""
+
+
+class SingleEventsWarning(UserWarning):
+    """More groups were asked for than the number of exceedances can tell apart."""

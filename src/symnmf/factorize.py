@@ -18,7 +18,8 @@ from torch import Tensor
 from symnmf.contract import Problem, Result, Status, whole
 from symnmf.engine import Callback, Checkpoint, Monitor, Progress, judge, solve
 from symnmf.engine.driver import MAX_ITER, check_budget
-from symnmf.errors import CollapsedWarning, NotConvergedWarning
+from symnmf.errors import CollapsedWarning, NotConvergedWarning, SingleEventsWarning
+from symnmf.exact import EVENTS
 from symnmf.operators import as_operator
 from symnmf.probe import AUTO, fill_in, starts_agree
 from symnmf.recommend import Recommendation, advise
@@ -102,6 +103,7 @@ def factorize(
     make_solver("sketched" if solver == AUTO else solver, **given)  # refuses before there is work
     own = "random" if solver == AUTO else find(solver).start
     problem = Problem(operator, k, seed, own if start is None else start)
+    _warn_of_single_events(operator.about, problem.k)
     monitor = Monitor(kkt_gate=kkt_gate)
     advice = Recommendation(solver)
     if solver == AUTO:
@@ -138,6 +140,18 @@ def factorize(
         agreed = starts_agree(problem, n_init, left)
         result = replace(result, certificate=replace(result.certificate, agreement=agreed))
     return replace(result, notes=notes)
+
+
+def _warn_of_single_events(about: Any, k: int) -> None:
+    """A TPDM estimated from few exceedances holds few groups."""
+    events = len(getattr(about, "exceedances", ()))
+    if 0 < events < EVENTS * k:
+        warnings.warn(
+            f"k = {k} groups from {events} exceedances: above a fifth of them the factors tend to "
+            f"single events; take k up to {max(1, events // EVENTS)}, or more exceedances.",
+            SingleEventsWarning,
+            stacklevel=3,
+        )
 
 
 def _warn(result: Result) -> None:
