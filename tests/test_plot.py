@@ -8,7 +8,16 @@ import torch
 
 import symnmf as sn
 from conftest import dense, market
-from symnmf.plot import averaged, group_order, heat_maps
+from symnmf.data.samples import sp500_prices
+from symnmf.dependence.diagnostics import hill_curve, independence_baseline, threshold_stability
+from symnmf.plot import (
+    averaged,
+    exceedance_dates,
+    group_order,
+    heat_maps,
+    hill_plot,
+    stability_curve,
+)
 
 
 def test_heat_maps_show_s_and_its_fit():
@@ -38,3 +47,20 @@ def test_large_matrices_are_averaged(rng):
     b = market("corr", 1000)
     result = sn.factorize(b.operator, b.k, "admm", seed=7)
     assert np.array(heat_maps(b.operator, result).data[0].z).shape == (200, 200)
+
+
+def test_diagnostics_of_the_tail():
+    panel = sn.read_panel(sp500_prices().iloc[:1500], kind="prices")
+    S = sn.tail_dependence(panel)
+    curve = threshold_stability(panel, draws=10)
+    baseline = independence_baseline(panel, S, draws=3)
+    band, line = stability_curve(curve, baseline).data
+    np.testing.assert_allclose(line.y, curve.mean)
+    assert max(band.y) == curve.high.max()
+    assert curve.mean.min() > baseline.max()
+    counts, estimates = hill_curve(panel)
+    figure = hill_plot(counts, estimates, panel.names)
+    assert [trace.name for trace in figure.data] == list(panel.names)
+    bars = exceedance_dates(S.about).data[0]
+    assert list(bars.x) == list(S.about.dates)
+    assert min(bars.y) > S.about.threshold

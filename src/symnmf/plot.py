@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from symnmf.contract import Result
+from symnmf.dependence.diagnostics import StabilityCurve
+from symnmf.dependence.tail import TailEstimate
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.base import row_chunks
 
@@ -58,6 +62,76 @@ def heat_maps(S: SymmetricOperator, result: Result, title: str = "") -> Figure:
     figure.update_yaxes(scaleanchor="x2", col=2)
     figure.update_xaxes(showticklabels=False, constrain="domain")
     figure.update_layout(title=title, template="plotly_white", width=1000, height=540)
+    return figure
+
+
+def stability_curve(curve: StabilityCurve, baseline: np.ndarray | None = None) -> Figure:
+    """Mean tail dependence against the threshold, with its band, and what independence would give.
+
+    Arguments:
+        curve: of :func:`symnmf.dependence.diagnostics.threshold_stability`.
+        baseline: of :func:`symnmf.dependence.diagnostics.independence_baseline`.
+
+    Example:
+        >>> from symnmf.data import read_panel
+        >>> from symnmf.data.samples import sp500_prices
+        >>> from symnmf.dependence.diagnostics import threshold_stability
+        >>> panel = read_panel(sp500_prices(), kind="prices")
+        >>> len(stability_curve(threshold_stability(panel, draws=10)).data)
+        2
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    band = Scatter(
+        x=[*curve.q, *curve.q[::-1]],
+        y=[*curve.high, *curve.low[::-1]],
+        fill="toself",
+        line={"width": 0},
+        hoverinfo="skip",
+        name="bootstrap band",
+    )
+    line = Scatter(x=curve.q, y=curve.mean, customdata=curve.count, name="mean off-diagonal entry")
+    line.hovertemplate = "q = %{x:.3f}, %{customdata} exceedances: %{y:.3f}<extra></extra>"
+    figure = Figure([band, line])
+    if baseline is not None:
+        figure.add_hline(float(baseline.mean()), line_dash="dash", annotation_text="independence")
+    figure.update_xaxes(title="fraction of observations taken as extreme", type="log")
+    figure.update_yaxes(title="mean tail dependence", rangemode="tozero")
+    figure.update_layout(template="plotly_white", title="Does the threshold matter?")
+    return figure
+
+
+def hill_plot(
+    counts: np.ndarray, estimates: np.ndarray, names: Sequence[str], alpha: float = 2.0
+) -> Figure:
+    """Hill's estimates of the tail index of every margin against the number of extremes used.
+
+    Arguments:
+        counts: (m,) and ``estimates`` (m, n) of :func:`symnmf.dependence.diagnostics.hill_curve`.
+        names: of the n margins.
+        alpha: the index that is assumed, drawn as a line.
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    figure = Figure(
+        [Scatter(x=counts, y=y, name=n) for y, n in zip(estimates.T, names, strict=True)]
+    )
+    figure.add_hline(alpha, line_dash="dash", annotation_text=f"assumed {alpha:g}")
+    figure.update_xaxes(title="number of extremes used", type="log")
+    figure.update_yaxes(title="tail index", rangemode="tozero")
+    figure.update_layout(template="plotly_white", title="How heavy are the tails?")
+    return figure
+
+
+def exceedance_dates(about: TailEstimate) -> Figure:
+    """When the extreme observations were, and how large."""
+    from plotly.graph_objects import Bar, Figure
+
+    figure = Figure([Bar(x=list(about.dates), y=about.radii)])
+    figure.add_hline(about.threshold, line_dash="dash", annotation_text="threshold")
+    figure.update_xaxes(title="")
+    figure.update_yaxes(title="radius", type="log")
+    figure.update_layout(template="plotly_white", title=f"{len(about.dates)} extreme observations")
     return figure
 
 
