@@ -112,12 +112,17 @@ def test_market_and_noise(shape):
         sn.abs_correlation(X, remove="sector")
 
 
-def test_us_stocks_against_pandas():
+@pytest.mark.parametrize("columns", [400, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("holes", [0.0, 0.05])
+def test_us_stocks_against_pandas(columns, holes):
     path = SHARED / "us_rsr_logret_2013_2017.parquet"
     if not path.exists():
         pytest.skip("the real data are not here")
-    panel = sn.read_panel(path, kind="returns", missing="drop-columns")
-    assert panel.summary.columns == 2528
+    table = pd.read_parquet(path).dropna(axis=1)
+    assert table.shape == (1244, 2528)
+    table = table.iloc[:, :columns]
+    table = table.mask(np.random.default_rng(0).random(table.shape) < holes)
+    panel = sn.read_panel(table, kind="returns", missing="pairwise")
     S = sn.abs_correlation(panel, shrinkage="none")
-    expected = np.abs(np.corrcoef(panel.values.T))
+    expected = table.corr().abs().to_numpy()
     assert float(np.abs(S.S.numpy() - expected).max()) < 1e-5

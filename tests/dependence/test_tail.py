@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from scipy.optimize import linear_sum_assignment
 
 import symnmf as sn
 from conftest import SHARED, dense
+from symnmf.dependence.diagnostics import chi
 from symnmf.dependence.margins import gpd_scores, hill, ranks, to_margins
 from symnmf.dependence.tail import Threshold, keep_largest, population_tpdm
 from symnmf.errors import InvalidInput, InvalidTable, MarginWarning
@@ -54,22 +56,35 @@ def logistic(rng, n, alpha):
     return (stable[:, None] / rng.exponential(size=(n, 2))) ** alpha
 
 
-def test_closed_form_of_the_logistic_model():
-    path = GOLDEN / "theory_symmetric_logistic.csv"
-    if not path.exists():
+def husler_reiss(rng, n, lam):
+    """A Pareto radius times log-normal profiles of mean one with variogram 4λ²."""
+    profile = np.exp(2 * lam * rng.standard_normal(n) - 2 * lam**2)
+    return np.stack([np.ones(n), profile], axis=1) / rng.random((n, 1))
+
+
+@pytest.mark.parametrize(
+    ("model", "table"),
+    [(logistic, "theory_symmetric_logistic.csv"), (husler_reiss, "theory_husler_reiss.csv")],
+)
+def test_closed_forms_are_approached_at_the_rate_of_the_square_root(model, table):
+    """Four times the exceedances, half the error, for the TPDM entry and for chi."""
+    if not (GOLDEN / table).exists():
         pytest.skip("the golden values are not here")
-    table = pd.read_csv(path, header=None).to_numpy()
-    alpha, expected = table[np.abs(table[:, 0] - 0.5).argmin(), :2]
+    rows = golden(table)
+    parameter, *expected = rows[np.abs(rows[:, 0] - 0.5).argmin()]
     errors = []
-    for n, q in ((2_000, 0.05), (200_000, 0.005)):
-        rng = np.random.default_rng(0)
-        values = []
-        for _ in range(10 if n < 10_000 else 2):
-            S = sn.tail_dependence(logistic(rng, n, alpha), tail="upper", q=q, dtype=torch.float64)
-            values.append(float(dense(S)[0, 1]))
-        errors.append(abs(np.mean(values) - expected))
-    assert errors[-1] < 0.02
-    assert errors[-1] <= errors[0] + 0.005
+    for n, q, draws in ((1_000, 0.1, 60), (16_000, 0.025, 40), (256_000, 0.00625, 12)):
+        rng, found = np.random.default_rng(0), []
+        for _ in range(draws):
+            panel = sn.read_panel(model(rng, n, parameter), kind="returns")
+            S = sn.tail_dependence(panel, tail="upper", q=q, dtype=torch.float64)
+            found.append([float(dense(S)[0, 1]), chi(panel, 1 - q, tail="upper")[0, 1]])
+        errors.append(np.sqrt(np.square(np.array(found) - expected).mean(axis=0)))
+    ratios = np.array(errors[:-1]) / np.array(errors[1:])
+    assert (ratios > 1.3).all()
+    assert (ratios.prod(axis=0) > 3).all()  # 4 is the square root of 16 times the exceedances
+    assert errors[-1][0] < 0.008
+    assert errors[-1][1] < 0.016
 
 
 def test_factor_model_is_recovered_as_the_sample_grows():
@@ -84,6 +99,28 @@ def test_factor_model_is_recovered_as_the_sample_grows():
         gaps.append(float(np.abs(dense(S).numpy() - truth).mean()))
     assert gaps[1] < 0.5 * gaps[0]
     assert gaps[1] < 0.08  # the body of the margins keeps a floor under it at any threshold
+
+
+def test_loadings_of_the_factor_model_are_recovered_as_the_sample_grows():
+    """H approaches D^{-1/2} A up to the order of columns, where A is identified by pure rows."""
+    rng = np.random.default_rng(3)
+    A = np.kron(np.eye(3), np.ones((5, 1))) * rng.uniform(0.5, 1.5, (15, 1))
+    A[[4, 9, 14], [1, 2, 0]] = 0.6  # one mixed instrument in each group
+    truth = A / np.linalg.norm(A, axis=1, keepdims=True)
+    scaled = population_tpdm(A) / np.sqrt(np.outer(*2 * [np.diag(population_tpdm(A))]))
+
+    def gap(S):
+        H = sn.factorize(S, 3, n_init=5).H.double().numpy()
+        at = linear_sum_assignment(-(truth.T @ H))[1]
+        return float(np.abs(H[:, at] - truth).mean())
+
+    gaps = [gap(scaled)]
+    for n, q in ((400_000, 0.002), (1_000, 0.1)):
+        X = rng.random((n, 3)) ** -0.5 @ A.T
+        gaps.append(gap(sn.tail_dependence(X, tail="upper", q=q, margins="pareto")))
+    assert gaps[0] < 1e-3
+    assert gaps[1] < 0.05
+    assert gaps[1] < 0.6 * gaps[2]
 
 
 def test_definition_with_a_plain_loop():
