@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps docs clean
+.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -38,6 +38,9 @@ bench-large: $(STAMP)
 
 bench-steps: $(STAMP)
 	@$(BIN)/python -m benchmarks.steps
+
+bench-stocks: $(STAMP)
+	@$(BIN)/python -m benchmarks.stocks $(DATA)
 
 docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build

@@ -8,7 +8,12 @@ from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 
 import symnmf as sn
 from conftest import SHARED, dense
-from symnmf.dependence.correlation import standardize, without_market, without_noise
+from symnmf.dependence.correlation import (
+    population_correlation,
+    standardize,
+    without_market,
+    without_noise,
+)
 from symnmf.dependence.shrinkage import ledoit_wolf
 from symnmf.errors import InvalidInput
 
@@ -110,6 +115,18 @@ def test_market_and_noise(shape):
     assert float(alone.mean()) < float(plain.mean())
     with pytest.raises(InvalidInput, match="remove: got 'sector'"):
         sn.abs_correlation(X, remove="sector")
+
+
+def test_factor_model_is_approached_at_the_rate_of_the_square_root():
+    rng = np.random.default_rng(0)
+    A = np.kron(np.eye(3), np.ones((5, 1))) + 0.2 * rng.random((15, 3))
+    truth, gaps = population_correlation(A, noise=0.5), []
+    for n in (1_000, 16_000):
+        X = rng.normal(size=(n, 3)) @ A.T + 0.5**0.5 * rng.normal(size=(n, 15))
+        S = dense(sn.abs_correlation(X, dtype=torch.float64)).numpy()
+        gaps.append(float(np.sqrt(np.square(S - truth).mean())))
+    assert gaps[0] / gaps[1] == pytest.approx(4, rel=0.5)
+    assert gaps[1] < 0.01
 
 
 @pytest.mark.parametrize("columns", [400, pytest.param(None, marks=pytest.mark.slow)])

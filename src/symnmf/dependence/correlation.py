@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -259,6 +260,20 @@ def abs_correlation_of_scores(scores: Tensor, fourth: float, dtype: torch.dtype)
         S.mul_(1.0 - intensity)
     S.fill_diagonal_(1.0)
     return Correlation(S, intensity)
+
+
+def population_correlation(A: np.ndarray, noise: float = 1.0) -> np.ndarray:  # (n, k) -> (n, n)
+    """The correlation of A Z + ε with independent Z of variance one and ε of variance ``noise``.
+
+    Example:
+        >>> population_correlation(np.array([[1.0], [1.0]]))
+        array([[1. , 0.5],
+               [0.5, 1. ]])
+    """
+    covariance = A @ A.T + noise * np.eye(len(A))
+    size = np.sqrt(np.diag(covariance))
+    out: np.ndarray = covariance / size / size[:, None]
+    return out
 
 
 def _product(X: Tensor, Y: Tensor) -> Tensor:

@@ -6,6 +6,8 @@ from torch import Tensor
 
 #: The paper shrinks the sample correlation when n / T is above this (its appendix B).
 RATIO = 0.1
+#: Rows of a Gram matrix made at a time.
+STRIP = 256
 
 
 def ledoit_wolf_intensity(frob_sq: float, fourth: float, n: int, samples: int) -> float:
@@ -40,6 +42,10 @@ def ledoit_wolf(scores: Tensor) -> float:
     """
     n, samples = scores.shape
     side = scores if n <= samples else scores.T
-    frob_sq = float((side @ side.T).square().sum()) / samples**2
+    total = 0.0
+    for a in range(0, len(side), STRIP):
+        strip = side[a : a + STRIP] @ side[a:].T  # from the diagonal on: the rest is its mirror
+        total += 2 * float(strip.square().sum()) - float(strip[:, : len(strip)].square().sum())
+    frob_sq = total / samples**2
     fourth = float(scores.square().sum(dim=0).square().sum())
     return ledoit_wolf_intensity(frob_sq, fourth, n, samples)
