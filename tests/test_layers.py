@@ -13,7 +13,7 @@ ROOT = Path(symnmf.__file__).parent
 LAYERS = """
 errors seeds files operators kmeans data dependence synthetic objective spectrum start labels
 certificate contract exact solvers probe engine recommend factorize groups results plot estimator
-factors cli __main__
+factors launch cli __main__
 """.split()  # noqa: SIM905
 MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Groups that move together, or crash together: certified symmetric NMF.\n\n"
     "Exit codes: 0 converged, 1 ended without meeting the criterion (the result is written all "
-    "the same), 2 wrong input.",
+    "the same), 2 wrong input, 3 another process was lost. Under torchrun 1 and 2 become 0, lest "
+    "it start again.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -115,7 +117,9 @@ def fit(
     k: Annotated[int, typer.Option("--k", help="Number of groups.")],
     matrix: Annotated[
         Path | None,
-        typer.Option("--matrix", help="Dependence matrix: .csv, .parquet, .npy or .npz."),
+        typer.Option(
+            "--matrix", help="Dependence matrix: .csv, .parquet, .npy, .npz, or a folder."
+        ),
     ] = None,
     returns: Annotated[
         Path | None, typer.Option("--returns", help="Table of returns: .csv or .parquet.")
@@ -148,18 +152,37 @@ def fit(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run that was interrupted.")
     ] = False,
+    save_every: Annotated[
+        float, typer.Option("--save-every", help="Seconds between two checkpoints.")
+    ] = 60.0,
+    nproc: Annotated[
+        int, typer.Option("--nproc", help="Processes of this machine that share the rows.")
+    ] = 1,
+    timeout: Annotated[
+        float, typer.Option("--timeout", help="Seconds to wait for another process.")
+    ] = 300.0,
 ) -> None:
     """Find the groups of a table or a dependence matrix, and certify the answer.
 
     Example: symnmf fit --prices prices.csv --k 10 --out groups
+
+    On several machines: torchrun --nnodes N --nproc-per-node P -m symnmf fit ...
     """
+    from symnmf import launch
+    from symnmf.operators.group import join
+
+    if nproc > 1 and not launch.inside():
+        raise typer.Exit(launch.again(sys.argv[1:], nproc))
     from symnmf.engine import Checkpoint
     from symnmf.factorize import factorize
     from symnmf.files import write_json
     from symnmf.results import check_free, save
 
-    check_free(out, force=force or resume)
-    S, record = _operator(matrix, returns, prices, dependence, q, tail, missing, max_missing)
+    resume = resume or launch.restarted()
+    group = join(timeout)
+    if group is None or group.rank == 0:
+        check_free(out, force=force or resume)
+    S, record = _operator(matrix, returns, prices, dependence, q, tail, missing, max_missing, group)
     result = factorize(
         S,
         k,
@@ -169,9 +192,13 @@ def fit(
         max_iter=max_iter,
         max_seconds=max_seconds,
         progress=True,
-        checkpoint=Checkpoint(out / "checkpoint", overwrite=force),
+        checkpoint=Checkpoint(out / "checkpoint", save_every, overwrite=force),
         resume=resume,
     )
+    if group is not None:
+        group.leave()
+        if group.rank > 0:
+            raise typer.Exit(0)
     save(result, out, force=force or resume)
     if record:
         write_json(out / "data.json", record)
@@ -180,7 +207,7 @@ def fit(
         console.print(f"- {step}", **PLAIN)
     _show(console, str(matrix or returns or prices), result)
     console.print(f"Files: {out}")
-    raise typer.Exit(0 if result.status.good else 1)
+    raise typer.Exit(launch.exit_code(0 if result.status.good else 1))
 
 
 def _operator(
@@ -192,6 +219,7 @@ def _operator(
     tail: str,
     missing: str,
     max_missing: float,
+    group: Any,
 ) -> tuple[Any, dict[str, Any]]:
     """The dependence matrix of what the caller has, and what was done to it."""
     from dataclasses import asdict
@@ -199,19 +227,25 @@ def _operator(
     from symnmf.data import read_matrix, read_panel
     from symnmf.dependence import estimate
     from symnmf.errors import InvalidInput
+    from symnmf.operators import as_operator
+    from symnmf.operators.store import open_matrix, shard
 
     given = {"--matrix": matrix, "--returns": returns, "--prices": prices}
     named = [name for name, path in given.items() if path is not None]
     if len(named) != 1:
         problem = f"{' and '.join(named)} were given together" if named else "nothing was given"
         raise InvalidInput("input", problem, f"Pass exactly one of {', '.join(given)}")
+    if matrix is not None and matrix.is_dir():
+        return open_matrix(matrix, group=group), {}
     if matrix is not None:
-        return read_matrix(matrix), {}
+        S = as_operator(read_matrix(matrix))
+        return S if group is None else shard(S, group), {}
     kind = named[0].removeprefix("--")
     panel = read_panel(returns or prices, kind=kind, missing=missing, max_missing=max_missing)
     options = {"tail": tail, "q": q} if dependence == "tail" else {}
     S = estimate(dependence, panel, **options)
     record = {"panel": list(panel.summary.steps), "dependence": list(S.about.steps)}
+    S = S if group is None else shard(S, group)
     return S, {**record, "summary": asdict(panel.summary)}
 
 
@@ -248,7 +282,8 @@ def _show(console: Console, title: str, result: Result) -> None:
 
 def main() -> None:
     """Entry point: our errors and warnings as a line, not as a traceback."""
-    from symnmf.errors import SymnmfError
+    from symnmf.errors import InvalidFile, PeerLost, SymnmfError
+    from symnmf.launch import exit_code
 
     def as_line(message: Warning | str, category: type[Warning], *rest: object) -> None:
         Console(stderr=True).print(f"{category.__name__}: {message}", **PLAIN)
@@ -257,5 +292,9 @@ def main() -> None:
     try:
         app()
     except (SymnmfError, OSError) as wrong:
-        Console(stderr=True).print(f"Error: {wrong}", **PLAIN)
-        sys.exit(2)
+        rank = os.environ.get("RANK", "0")
+        if rank == "0" or isinstance(wrong, PeerLost | InvalidFile):  # the others say the same
+            who = "Error" if rank == "0" else f"Error in process {rank}"
+            Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
+        lost = isinstance(wrong, PeerLost)  # worth another try, unlike wrong input
+        sys.exit(3 if lost else exit_code(2))

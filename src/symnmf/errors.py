@@ -48,6 +48,14 @@ class FolderBusy(SymnmfError, RuntimeError):
     """Another process is writing to the folder."""
 
 
+class PeerLost(SymnmfError, RuntimeError):
+    """Another process of the run does not answer, or answers something else."""
+
+
+class NotEnough(SymnmfError, MemoryError):
+    """The work needs more memory or disk than there is; the message says what to do."""
+
+
 class NotConvergedWarning(UserWarning):
     """The run ended without meeting the criterion; the status says how."""
 

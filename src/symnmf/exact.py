@@ -50,14 +50,14 @@ def _nonnegative_gram(problem: Problem) -> ExactFactor | None:
     S = bare(problem.S)
     if not (isinstance(S, GramOperator) and S.d is None and S.m <= problem.k):
         return None
-    if bool((S.B < 0).any()):
+    if bool(S.rows.total(lambda piece, _: (piece < 0).sum())):
         return None
     reason = (
         f"S = B Bᵀ with a non-negative B of {S.m} columns, so H = B is exact for every k from "
         f"{S.m} on. Its factors are single events, not groups: choose k below "
         f"{max(2, S.m // EVENTS)}, or take more exceedances"
     )
-    return ExactFactor(_padded(S.B, problem.k), reason)
+    return ExactFactor(_padded(S.rows.each(lambda piece, _: piece), problem.k), reason)
 
 
 def _diagonal(problem: Problem) -> ExactFactor | None:

@@ -121,7 +121,7 @@ def factorize(
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         checkpoint = Checkpoint(Path(checkpoint))
     with ExitStack() as stack:
-        shown = [stack.enter_context(Progress())] if progress else []
+        shown = [stack.enter_context(Progress())] if progress and operator.rank == 0 else []
         result = solve(
             problem,
             algorithm,

@@ -12,16 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from symnmf.operators.base import WIDE_ENTRIES, row_chunks
-
-
-def gram64(X: Tensor) -> Tensor:  # (n, c) -> (c, c)
-    """``XᵀX`` in float64, summed over row chunks."""
-    total = torch.zeros(X.shape[1], X.shape[1], dtype=torch.float64, device=X.device)
-    for part in row_chunks(len(X), X.shape[1], WIDE_ENTRIES):
-        rows = X[part].to(torch.float64)
-        total.addmm_(rows.T, rows)
-    return total
+from symnmf.operators.base import WIDE_ENTRIES, gram64, row_chunks
 
 
 def inner64(X: Tensor, Y: Tensor) -> float:

@@ -92,7 +92,10 @@ def starts_agree(problem: Problem, n_init: int, max_seconds: float = inf) -> flo
     state: State = solver.init_state(problem)
     rng = torch.Generator(device=problem.S.device)
     step = 0
-    while not solver.ripe(state) and perf_counter() - began < max_seconds:
+    while not solver.ripe(state):
+        (over,) = problem.S.agree(perf_counter() - began >= max_seconds)
+        if over:
+            break
         rng.manual_seed(torch_seed(problem.seed, "agreement", step))
         state = solver.step(problem, state, rng)
         step += 1

@@ -8,9 +8,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from symnmf.objective import gram64
 from symnmf.operators import GramOperator, SymmetricOperator, bare
-from symnmf.operators.base import WIDE_ENTRIES, row_chunks
+from symnmf.operators.base import WIDE_ENTRIES, gram64, row_chunks
 from symnmf.seeds import torch_stream
 
 #: Dense matrices up to this size, and Gram factors up to this width, are solved exactly.
@@ -149,7 +148,7 @@ def _exact_gram(S: GramOperator, p: int) -> Spectrum:
     size = values[:p].sqrt()
     keep = size > 1e-6 * size[0]  # below this the direction is noise; its column stays zero
     weights = torch.where(keep, 1 / size.clamp(min=torch.finfo(torch.float64).tiny), 0)
-    vectors = S.B @ (V[:, :p] * weights).to(S.dtype)
+    vectors = S.expand((V[:, :p] * weights).to(S.dtype))
     return _spectrum(S, values[: min(S.n, S.m)], vectors)
 
 

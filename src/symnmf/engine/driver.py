@@ -18,7 +18,7 @@ from symnmf import files
 from symnmf.contract import Check, Memory, Problem, Result, Solver, State, Status, whole
 from symnmf.engine.checkpoint import RESUMABLE, Checkpoint, pack_history, unpack_history
 from symnmf.engine.monitor import Monitor, Watch
-from symnmf.errors import InvalidInput
+from symnmf.errors import InvalidInput, PeerLost
 from symnmf.seeds import torch_seed, torch_stream
 
 #: Called after every look with the look and the factor (not to be changed); True stops the run.
@@ -78,7 +78,7 @@ def solve(
     """
     check_budget(max_iter, checkpoint, resume)
     with ExitStack() as stack:
-        if checkpoint is not None:
+        if checkpoint is not None and problem.S.rank == 0:
             stack.enter_context(files.lock(checkpoint.folder))
             checkpoint.check_free(resume=resume)
         driver = _Driver(problem, solver, monitor or Monitor(), checkpoint, since)
@@ -169,10 +169,13 @@ class _Driver:
     def begin(self, resume: bool) -> Status | None:
         """At the start factor, or where the checkpoint left off; how that run ended, if it did."""
         problem = self.problem
-        if not (resume and self.checkpoint is not None and self.checkpoint.exists()):
+        found = resume and self.checkpoint is not None and self.checkpoint.exists()
+        (found,) = problem.S.agree(found)
+        if not found:
             self.state = self.solver.init_state(problem)
             self._look()
             return None
+        assert self.checkpoint is not None
         run = self.checkpoint.load(self._identity(), problem.S.device, SAME)
         assert isinstance(run, Run)
         self.state, self.iteration = run.state, run.iteration
@@ -257,6 +260,11 @@ class _Driver:
         state = self.state
         if state.SH is None:
             state.SH = self.problem.S.matmul(state.H)
+        if not self.problem.S.same(state.H):
+            raise PeerLost(
+                "the processes hold different factors: they must run the same program with the "
+                "same number of threads on the same kind of machine. Start again with --resume."
+            )
         warm = whole and self.iteration >= self.solver.warm_up
         check = self.watch.look(self.iteration, self.seconds, state.H, state.SH, warm=warm)
         history = self.watch.history
@@ -306,7 +314,9 @@ class _Driver:
             quiet=self.watch.quiet,
             ended=status.name if status else None,
         )
-        self.checkpoint.save(self.iteration, run, self._identity())
+        identity = self._identity()
+        if self.problem.S.rank == 0:
+            self.checkpoint.save(self.iteration, run, identity)
         self.saved, self.saved_at = perf_counter(), None if status is None else self.iteration
 
     def _identity(self) -> dict[str, Any]:

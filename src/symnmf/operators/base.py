@@ -23,6 +23,15 @@ def row_chunks(n: int, width: int, entries: int = CHUNK_ENTRIES) -> Iterator[sli
         yield slice(begin, min(begin + rows, n))
 
 
+def gram64(X: Tensor, entries: int = WIDE_ENTRIES) -> Tensor:  # (n, c) -> (c, c)
+    """``XᵀX`` in float64, summed over row chunks."""
+    total = torch.zeros(X.shape[1], X.shape[1], dtype=torch.float64, device=X.device)
+    for part in row_chunks(len(X), X.shape[1], entries):
+        rows = X[part].to(torch.float64)
+        total.addmm_(rows.T, rows)
+    return total
+
+
 class SymmetricOperator(ABC):
     """S = Sᵀ, known through its products and blocks; every call may be collective.
 
@@ -38,6 +47,8 @@ class SymmetricOperator(ABC):
     names: Sequence[str] | None = None
     #: How it was estimated, where an estimator of this package made it.
     about: Any = None
+    #: Number of this process among those that share the rows; only 0 writes and talks.
+    rank: int = 0
 
     @abstractmethod
     def matmul(self, X: Tensor) -> Tensor:  # (n, c) -> (n, c)
@@ -81,6 +92,10 @@ class SymmetricOperator(ABC):
     def agree(self, *values: Any) -> tuple[Any, ...]:
         """Rank 0's values for clocks and interrupts; the values themselves when not sharded."""
         return values
+
+    def same(self, H: Tensor) -> bool:
+        """Whether the processes that share the rows hold the same factor."""
+        return True
 
     def scale(self) -> float:
         """Size of the entries that H Hᵀ must reach: s = max(tr S / n, ‖S‖_F / n).

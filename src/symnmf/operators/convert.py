@@ -148,7 +148,7 @@ def _converted(
     """An operator as asked for: itself, or a Gram operator with another type or place."""
     other = (dtype or x.dtype, torch.device(device or x.device))
     if other != (x.dtype, x.device):
-        if not isinstance(x, GramOperator):
+        if not isinstance(x, GramOperator) or x.rows.group is not None:
             raise InvalidInput(
                 "dtype" if other[0] != x.dtype else "device",
                 f"{type(x).__name__} holds {x.dtype} on {x.device}",

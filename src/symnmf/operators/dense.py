@@ -11,17 +11,19 @@ import torch
 from torch import Tensor
 
 from symnmf.operators import refuse
-from symnmf.operators.base import SymmetricOperator
+from symnmf.operators.base import row_chunks
+from symnmf.operators.rows import OfRows, Rows
 
 #: Side of the square tiles in which the checking pass reads S.
 TILE = 512
 
 
-class DenseOperator(SymmetricOperator):
+class DenseOperator(OfRows):
     """S as a square float tensor or array, shared with the caller, not copied.
 
     One tiled pass at construction finds NaN, Inf, negative and asymmetric entries, and
-    sums ‖S‖² and the mean on the way. A read-only memory map stays mapped.
+    sums ‖S‖² and the mean on the way. A read-only memory map stays mapped. Rows that may lie on
+    disk or with other processes come through :meth:`of`.
 
     Arguments:
         S: (n, n) torch tensor or numpy array of float32 or float64.
@@ -40,26 +42,67 @@ class DenseOperator(SymmetricOperator):
         names: Sequence[str] | None = None,
         argument: str = "S",
     ):
-        self.S = _wrap(S)
-        self.n, self.dtype, self.device = len(self.S), self.S.dtype, self.S.device
-        self.names = names
-        self._frob_sq, self._sum = _check(self.S, argument)
+        matrix = wrap(S)
+        self._set(Rows(matrix), *_check(matrix, argument), names)
+
+    @classmethod
+    def of(
+        cls, rows: Rows, frob_sq: float, total: float, names: Sequence[str] | None = None
+    ) -> DenseOperator:
+        """From the rows of a matrix that was checked when it was made.
+
+        Arguments:
+            rows: n×n.
+            frob_sq, total: ‖S‖² and the sum of all entries.
+            names: names of the rows.
+        """
+        made = cls.__new__(cls)
+        made._set(rows, frob_sq, total, names)
+        return made
+
+    def _set(self, rows: Rows, frob_sq: float, total: float, names: Sequence[str] | None) -> None:
+        self._take_rows(rows, names)
+        self._frob_sq, self._sum = frob_sq, total
+
+    @property
+    def S(self) -> Tensor:
+        """The matrix itself, where one process has it."""
+        return self.rows.whole
 
     def matmul(self, X: Tensor) -> Tensor:
         """``S @ X``."""
-        return self.S @ X
+        return self.rows.times(X)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``S[i][:, j]``."""
-        return self.S[i[:, None], j]
+        return self.rows.at(i, lambda data, local, _: data[local[:, None], j.to(data.device)])
 
     def entries(self, i: Tensor, j: Tensor) -> Tensor:
         """``S[i_m, j_m]``."""
-        return self.S[i, j]
+        return self.rows.at(i, lambda data, local, where: data[local, j[where].to(data.device)])
+
+    def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:
+        """``S[i][:, j] @ X`` in row chunks: the block is never whole, nor shipped."""
+
+        def product(data: Tensor, local: Tensor, _: Tensor) -> Tensor:
+            out = torch.empty(len(local), X.shape[1], dtype=X.dtype, device=X.device)
+            columns = j.to(data.device)
+            for part in row_chunks(len(local), len(j)):
+                block = data[local[part][:, None], columns].to(X.device)
+                torch.matmul(block, X, out=out[part])
+            return out
+
+        return self.rows.at(i, product, by_chunk=True)
 
     def diag(self) -> Tensor:
         """Diagonal of S."""
-        return self.S.diagonal()
+        return self._diag
+
+    @cached_property
+    def _diag(self) -> Tensor:
+        if self.rows.group is None and len(self.rows.pieces) == 1:
+            return self.S.diagonal().to(self.device)
+        return self.rows.each(lambda piece, rows: piece[:, rows].diagonal())
 
     def trace(self) -> float:
         """Sum of the diagonal."""
@@ -68,6 +111,10 @@ class DenseOperator(SymmetricOperator):
     @cached_property
     def _trace(self) -> float:
         return super().trace()
+
+    def row_norms(self) -> Tensor:
+        """Length of each row."""
+        return self.rows.each(lambda piece, _: torch.linalg.vector_norm(piece, dim=1))
 
     def frob_sq(self) -> float:
         """‖S‖²_F, summed by the checking pass."""
@@ -78,7 +125,8 @@ class DenseOperator(SymmetricOperator):
         return self._sum / self.n**2
 
 
-def _wrap(S: Tensor | np.ndarray) -> Tensor:
+def wrap(S: Tensor | np.ndarray) -> Tensor:
+    """A tensor over the same memory."""
     if isinstance(S, Tensor):
         return S.detach()
     with warnings.catch_warnings():

@@ -9,17 +9,18 @@ import torch
 from torch import Tensor
 
 from symnmf.errors import InvalidMatrix
-from symnmf.operators.base import SymmetricOperator, row_chunks
+from symnmf.operators.base import CHUNK_ENTRIES, gram64, row_chunks
+from symnmf.operators.rows import OfRows, Rows
 
 
-class GramOperator(SymmetricOperator):
+class GramOperator(OfRows):
     """S = B Bᵀ + diag(d): a product costs 4·n·m·c operations, not 2·n²·c.
 
     ‖S‖² and the mean come from the small Gram matrix in float64.
 
     Arguments:
-        B: (n, m) factor; the entries of B Bᵀ + diag(d) must not be negative (they are not
-            when B and d are not).
+        B: (n, m) factor, or its rows wherever they are; the entries of B Bᵀ + diag(d) must not
+            be negative (they are not when B and d are not).
         d: (n,) added to the diagonal.
         names: names of the rows.
 
@@ -30,39 +31,57 @@ class GramOperator(SymmetricOperator):
         tensor([[1., 1.]])
     """
 
-    def __init__(self, B: Tensor, d: Tensor | None = None, names: Sequence[str] | None = None):
-        if B.ndim != 2 or not B.is_floating_point():
+    def __init__(
+        self, B: Tensor | Rows, d: Tensor | None = None, names: Sequence[str] | None = None
+    ):
+        if isinstance(B, Tensor) and (B.ndim != 2 or not B.is_floating_point()):
             raise InvalidMatrix(
                 "B",
                 f"needs two float dimensions, got {B.dtype} {tuple(B.shape)}",
                 "Pass the (n, m) factor of S = B Bᵀ",
             )
-        if d is not None and d.shape != (len(B),):
-            raise InvalidMatrix("d", f"has shape {tuple(d.shape)}", f"Pass {len(B)} numbers")
-        for name, x in (("B", B), ("d", d)):
+        rows = B if isinstance(B, Rows) else Rows(B.detach())
+        if d is not None and d.shape != (rows.n,):
+            raise InvalidMatrix("d", f"has shape {tuple(d.shape)}", f"Pass {rows.n} numbers")
+        sizes = rows.each(lambda piece, _: torch.linalg.vector_norm(piece, ord=torch.inf, dim=1))
+        for name, x in (("B", sizes), ("d", d)):
             if x is not None and not bool(torch.isfinite(x).all()):
                 row = int((~torch.isfinite(x)).nonzero()[0, 0])
                 raise InvalidMatrix(name, f"row {row} is not finite", "Remove the instrument")
-        self.B = B.detach()
-        self.d = None if d is None else d.detach().to(B)
-        self.n, self.m = B.shape
-        self.dtype, self.device, self.names = B.dtype, B.device, names
+        self._take_rows(rows, names)
+        self.m = rows.m
+        self.d = None if d is None else d.detach().to(dtype=rows.dtype, device=rows.device)
+
+    @property
+    def B(self) -> Tensor:
+        """The factor itself, where one process has it."""
+        return self.rows.whole
+
+    def expand(self, Y: Tensor) -> Tensor:  # (m, c) -> (n, c)
+        """``B Y``."""
+        return self.rows.times(Y)
 
     def matmul(self, X: Tensor) -> Tensor:
         """``B (Bᵀ X) + d ∘ X``."""
-        product = self.B @ (self.B.T @ X)
+        product = self.rows.times(self.rows.transposed_times(X))
         return product if self.d is None else product.addcmul_(self.d[:, None], X)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``B[i] B[j]ᵀ``, and the diagonal where the indices meet."""
-        out = self.B[i] @ self.B[j].T
+        out = self._rows_times(i, self.rows.take(j).T)
         if self.d is not None:
             out += torch.where(i[:, None] == j, self.d[i][:, None], 0)
         return out
 
+    def _rows_times(self, i: Tensor, Y: Tensor) -> Tensor:  # (m, c) -> (|i|, c)
+        def product(data: Tensor, local: Tensor, _: Tensor) -> Tensor:
+            return data[local].to(Y.device) @ Y
+
+        return self.rows.at(i, product, by_chunk=True)
+
     def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:
         """``B[i] (B[j]ᵀ X)``: 2·(|i| + |j|)·m·c operations."""
-        out = self.B[i] @ (self.B[j].T @ X)
+        out = self._rows_times(i, self.rows.take(j).T @ X)
         if self.d is not None:
             embedded = torch.zeros(self.n, X.shape[1], dtype=X.dtype, device=X.device)
             embedded[j] = X
@@ -73,7 +92,7 @@ class GramOperator(SymmetricOperator):
         """``⟨b_i, b_j⟩``, m operations an entry, in chunks."""
         out = torch.empty(len(i), dtype=self.dtype, device=self.device)
         for part in row_chunks(len(i), self.m):
-            out[part] = torch.linalg.vecdot(self.B[i[part]], self.B[j[part]])
+            out[part] = torch.linalg.vecdot(self.rows.take(i[part]), self.rows.take(j[part]))
         return out if self.d is None else out + torch.where(i == j, self.d[i], 0)
 
     def diag(self) -> Tensor:
@@ -82,17 +101,13 @@ class GramOperator(SymmetricOperator):
 
     @cached_property
     def _diag(self) -> Tensor:
-        squares: Tensor = torch.linalg.vecdot(self.B, self.B)
+        squares = self.rows.each(lambda piece, _: torch.linalg.vecdot(piece, piece))
         return squares if self.d is None else squares + self.d
 
     @cached_property
     def small_gram(self) -> Tensor:  # (m, m)
         """``BᵀB`` in float64: it has the nonzero eigenvalues of B Bᵀ."""
-        total = torch.zeros(self.m, self.m, dtype=torch.float64, device=self.device)
-        for part in row_chunks(self.n, self.m):
-            rows = self.B[part].to(torch.float64)
-            total.addmm_(rows.T, rows)
-        return total
+        return self.rows.total(lambda piece, _: gram64(piece, CHUNK_ENTRIES))
 
     def frob_sq(self) -> float:
         """‖BᵀB‖² + 2·⟨d, diag(B Bᵀ)⟩ + ‖d‖²."""
@@ -104,7 +119,7 @@ class GramOperator(SymmetricOperator):
         if self.m <= self.n:
             total = float(self.small_gram.square().sum())
         else:
-            wide = self.B.to(torch.float64)
+            wide = self.rows.each(lambda piece, _: piece).to(torch.float64)
             for part in row_chunks(self.n, self.n):
                 total += float((wide[part] @ wide.T).square_().sum())
         if self.d is not None:
@@ -114,14 +129,17 @@ class GramOperator(SymmetricOperator):
 
     def row_norms(self) -> Tensor:
         """‖s_i‖² = b_i (BᵀB) b_iᵀ + 2·d_i·‖b_i‖² + d_i², in float64."""
-        out = torch.empty(self.n, dtype=self.dtype, device=self.device)
-        for part in row_chunks(self.n, self.m):
-            rows = self.B[part].to(torch.float64)
-            square = torch.linalg.vecdot(rows @ self.small_gram, rows)
+        lengths = self.rows.each(self._squared_lengths)
+        return lengths.clamp_(min=0).sqrt_().to(self.dtype)
+
+    def _squared_lengths(self, piece: Tensor, rows: slice) -> Tensor:
+        out = torch.empty(len(piece), dtype=torch.float64, device=piece.device)
+        for part in row_chunks(len(piece), self.m):
+            wide = piece[part].to(torch.float64)
+            out[part] = torch.linalg.vecdot(wide @ self.small_gram, wide)
             if self.d is not None:
-                d = self.d[part].to(torch.float64)
-                square += d * (2 * torch.linalg.vecdot(rows, rows) + d)
-            out[part] = square.clamp(min=0).sqrt()
+                d = self.d[rows][part].to(torch.float64)
+                out[part] += d * (2 * torch.linalg.vecdot(wide, wide) + d)
         return out
 
     def cost(self) -> float:
@@ -130,6 +148,6 @@ class GramOperator(SymmetricOperator):
 
     def mean(self) -> float:
         """``(‖Bᵀ1‖² + Σd) / n²``."""
-        columns = self.B.sum(dim=0, dtype=torch.float64)
+        columns = self.rows.total(lambda piece, _: piece.sum(dim=0, dtype=torch.float64))
         diagonal = 0.0 if self.d is None else float(self.d.sum(dtype=torch.float64))
         return (float(columns @ columns) + diagonal) / self.n**2

@@ -15,10 +15,13 @@ class _Wrapped(SymmetricOperator):
     def __init__(self, inner: SymmetricOperator):
         self.inner = inner
         self.n, self.dtype, self.device = inner.n, inner.dtype, inner.device
-        self.names, self.about = inner.names, inner.about
+        self.names, self.about, self.rank = inner.names, inner.about, inner.rank
 
     def agree(self, *values: Any) -> tuple[Any, ...]:
         return self.inner.agree(*values)
+
+    def same(self, H: Tensor) -> bool:
+        return self.inner.same(H)
 
     def cost(self) -> float:
         return self.inner.cost()

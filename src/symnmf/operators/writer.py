@@ -1,0 +1,188 @@
+"""Writing a matrix to a folder, piece by piece, so that a kill loses little and a full disk shows.
+
+See :mod:`symnmf.operators.store` for what is in the folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from symnmf import files
+from symnmf.errors import InvalidFile, InvalidMatrix, NotEnough
+from symnmf.operators.base import row_chunks
+from symnmf.operators.dense import DenseOperator
+from symnmf.operators.rows import chunk_edges
+from symnmf.operators.store import DATA, KIND, PROGRESS
+
+PART = f"{DATA}.part"
+
+
+class Writer:
+    """Writes an array to a folder in units, in any order; what is done survives a kill.
+
+    The file is preallocated, so that a full disk shows at the start. Every unit is on the disk
+    before it is noted as done; opened again, a writer knows the units that are done and what was
+    recorded for them. :meth:`finish` sums and checks the chunks, and renames.
+
+    Arguments:
+        folder: made when missing; it must not hold a finished matrix.
+        shape: of the array.
+        dtype: ``"float32"`` or ``"float64"``.
+        identity: what makes this matrix this matrix; another one is refused.
+    """
+
+    def __init__(
+        self, folder: str | Path, shape: tuple[int, int], dtype: str, identity: Mapping[str, Any]
+    ):
+        self.folder, self.shape, self.dtype = Path(folder), shape, dtype
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if (self.folder / files.MANIFEST).exists():
+            raise InvalidFile(
+                str(self.folder), "already holds a matrix", "Choose another folder, or remove it"
+            )
+        head = {"identity": dict(identity), "shape": list(shape), "dtype": dtype}
+        self.done: dict[str, Any] = {}
+        self._resume(head)
+        self.array = np.lib.format.open_memmap(self.folder / PART, mode="r+")
+
+    def _resume(self, head: Mapping[str, Any]) -> None:
+        """Read the notes of an earlier writer, or begin."""
+        notes, part, data = (self.folder / name for name in (PROGRESS, PART, DATA))
+        if notes.is_file() and data.is_file() and not part.exists():
+            os.replace(data, part)  # killed between the two renames of finish
+        if notes.is_file() and part.is_file():
+            lines = notes.read_text("utf-8").splitlines()
+            found = [json.loads(line) for line in lines if line.endswith("}")]
+            if found and found[0] != head:
+                raise InvalidFile(
+                    str(self.folder),
+                    f"holds another unfinished matrix: {found[0].get('identity')}",
+                    "Choose another folder, or remove it",
+                )
+            self.done = {note["unit"]: note["record"] for note in found[1:]}
+            if found:
+                return
+        self._allocate()
+        files.write_text(notes, json.dumps(head) + "\n")
+
+    def _allocate(self) -> None:
+        part = self.folder / PART
+        header = np.lib.format.header_data_from_array_1_0(np.empty((0, 0), dtype=self.dtype))
+        header["shape"] = self.shape
+        try:
+            with part.open("wb") as file:
+                np.lib.format.write_array_header_1_0(file, header)
+                size = file.tell() + self.shape[0] * self.shape[1] * np.dtype(self.dtype).itemsize
+                file.flush()
+                os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as broken:
+            part.unlink(missing_ok=True)
+            if broken.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                free = os.statvfs(self.folder)
+                raise NotEnough(
+                    f"{self.folder}: the matrix needs {size / 1e9:.3g} GB of disk and "
+                    f"{free.f_bavail * free.f_frsize / 1e9:.3g} GB are free. Choose a folder on a "
+                    "larger disk, or a smaller matrix."
+                ) from broken
+            raise
+
+    def note(self, unit: str, record: Any = None) -> None:
+        """Say that a unit is written; ``record`` is kept with it."""
+        self.array.flush()
+        line = json.dumps({"unit": unit, "record": record})
+        with (self.folder / PROGRESS).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.done[unit] = record
+
+    def finish(
+        self,
+        form: str,
+        *,
+        shift: float = 0.0,
+        about: Mapping[str, Any] | None = None,
+        names: Sequence[str] | None = None,
+        beside: Mapping[str, np.ndarray] | None = None,
+    ) -> Path:
+        """Sum, check and rename: from here on it is a matrix.
+
+        Arguments:
+            form, shift: see :class:`Stored`.
+            about: what it is, for people.
+            names: of the rows.
+            beside: small arrays to keep with it, by name.
+        """
+        self.array.flush()
+        edges = chunk_edges(self.shape[0])
+        chunks, frob_sq, total, smallest = [], 0.0, 0.0, float("inf")
+        for begin, stop in pairwise(edges):
+            part = np.ascontiguousarray(self.array[begin:stop])
+            chunks.append(hashlib.sha256(part.data if part.size else b"").hexdigest())
+            wide = torch.from_numpy(part)
+            for some in row_chunks(len(wide), self.shape[1]):
+                piece = wide[some].to(torch.float64)
+                frob_sq, total = frob_sq + float(piece.square().sum()), total + float(piece.sum())
+                smallest = min(smallest, float(piece.min()))
+        if not isfinite(frob_sq) or (form == "dense" and smallest < 0):
+            raise InvalidMatrix(
+                str(self.folder), f"entries from {smallest:g} on", "They must be finite and not < 0"
+            )
+        described = {}
+        for name, array in (beside or {}).items():
+            with (
+                files.atomic(self.folder / f"{name}.npy") as temporary,
+                temporary.open("wb") as file,
+            ):
+                np.save(file, array, allow_pickle=False)
+            described[name] = f"{name}.npy"
+        if names is not None:
+            files.write_text(self.folder / "names.json", json.dumps(list(names)))
+            described["names"] = "names.json"
+        del self.array
+        os.replace(self.folder / PART, self.folder / DATA)
+        content = {
+            "form": form,
+            "shape": list(self.shape),
+            "dtype": self.dtype,
+            "shift": shift,
+            "chunks": chunks,
+            "frob_sq": frob_sq,
+            "total": total,
+            "smallest": smallest,
+            "names": names is not None,
+            "about": dict(about or {}),
+        }
+        files.write_manifest(self.folder, KIND, described, content)
+        (self.folder / PROGRESS).unlink()
+        return self.folder
+
+
+def write_matrix(folder: str | Path, S: Tensor | np.ndarray, **options: Any) -> Path:
+    """Write an array that is in memory, whole.
+
+    Example:
+        >>> import tempfile
+        >>> from symnmf.operators.store import open_matrix
+        >>> folder = write_matrix(Path(tempfile.mkdtemp()) / "S", np.eye(4), form="dense")
+        >>> open_matrix(folder).frob_sq()
+        4.0
+    """
+    array = S.cpu().numpy() if isinstance(S, Tensor) else S
+    if options.get("form") == "dense":
+        DenseOperator(array)  # refuses what is no dependence matrix
+    writer = Writer(folder, (array.shape[0], array.shape[1]), array.dtype.name, {"whole": True})
+    writer.array[:] = array
+    return writer.finish(**options)

@@ -1,0 +1,83 @@
+"""Processes that share the rows give the same answer, bit for bit, whatever their number."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import symnmf as sn
+from symnmf.operators.writer import write_matrix
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Both benchmark matrices with n = 1 003, as folders."""
+    path = tmp_path_factory.mktemp("matrices")
+    for kind, form in (("tpdm", "gram"), ("corr", "dense")):
+        S = sn.benchmark_matrix(kind, 1003, seed=7, samples=10_000).operator
+        write_matrix(path / kind, S.rows.whole, form=form)
+    return path
+
+
+def start(size, *words, **environment):
+    """Processes of one group; without an agent that restarts them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(size)}
+    return [
+        subprocess.Popen(
+            [sys.executable, str(WORKER), *map(str, words)],
+            env=os.environ | common | {"RANK": str(rank), "OMP_NUM_THREADS": "1"} | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(size)
+    ]
+
+
+def run(size, *words):
+    processes = start(size, *words)
+    answers = [p.communicate(timeout=300) for p in processes]
+    for p, (_, wrong) in zip(processes, answers, strict=True):
+        assert p.returncode == 0, wrong
+    return json.loads(answers[0][0])
+
+
+def test_every_number_of_processes_gives_the_same_bits(folder):
+    alone = run(1, "factors", folder)
+    assert len(alone) == 12
+    for size in (2, 3, 4):
+        assert run(size, "factors", folder) == alone
+
+
+def test_a_share_acts_like_the_whole(folder):
+    for answer in run(3, "contract", folder).values():
+        assert answer.pop("same")
+        assert not answer.pop("different")
+        assert answer.pop("agree") == [1.0, True]
+        assert max(answer.values()) < 1e-6
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs /proc")
+def test_each_process_holds_its_share(folder):
+    shares = run(4, "held", folder)
+    assert len(shares) == 4
+    assert max(shares) <= 1.2 / 4
+    assert min(shares) > 0.5 / 4
+
+
+def test_a_hung_process_is_named(folder):
+    first, second = start(2, "hang", folder, TIMEOUT="4")
+    _, words = first.communicate(timeout=60)
+    second.kill()
+    second.communicate()
+    assert first.returncode != 0
+    assert "PeerLost: process 1 of 2 did not answer" in words

@@ -1,0 +1,100 @@
+"""One process of a group: does what it is told and prints what it found, as JSON (rank 0)."""
+
+import hashlib
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import torch
+
+torch.set_num_threads(1)
+
+import symnmf as sn  # noqa: E402
+from symnmf.operators.group import join  # noqa: E402
+from symnmf.operators.store import open_matrix, shard  # noqa: E402
+
+
+def digest(x):
+    return hashlib.sha256(x.contiguous().numpy().tobytes()).hexdigest()
+
+
+def factors(group, folder):
+    """Digests of factors and labels, for every solver on every matrix."""
+    found = {}
+    for kind in ("tpdm", "corr"):
+        S = open_matrix(folder / kind, group=group)
+        for solver, options in (
+            ("adagrad", {"max_iter": 20}),
+            ("admm", {"max_iter": 20}),
+            ("block-svrg-adaptgrow", {"max_iter": 20}),
+            ("sketched", {}),
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = sn.factorize(S, 31, solver, seed=7, **options)
+            found[f"{kind} {solver}"] = [digest(result.H), digest(result.labels())]
+        km = sn.spherical_kmeans(S, 31, seed=7)
+        found[f"{kind} kmeans"] = [digest(km.labels)]
+        found[f"{kind} numbers"] = [S.frob_sq(), S.mean(), S.trace()]
+    return found
+
+
+def contract(group, folder):
+    """Largest differences between a shared-out operator and the same one in memory."""
+    found = {}
+    for kind in ("tpdm", "corr"):
+        S, whole = open_matrix(folder / kind, group=group), open_matrix(folder / kind)
+        if kind == "corr":
+            S = shard(sn.as_operator(whole.rows.whole), group)
+        rng = torch.Generator().manual_seed(1)
+        X = torch.randn(S.n, 5, generator=rng)
+        i, j = torch.randperm(S.n, generator=rng)[:70], torch.randperm(S.n, generator=rng)[:50]
+        pairs = {
+            "matmul": (S.matmul(X), whole.matmul(X)),
+            "block": (S.block(i, j), whole.block(i, j)),
+            "block_matmul": (S.block_matmul(i, j, X[:50]), whole.block_matmul(i, j, X[:50])),
+            "entries": (S.entries(i[:50], j), whole.entries(i[:50], j)),
+            "diag": (S.diag(), whole.diag()),
+            "row_norms": (S.row_norms(), whole.row_norms()),
+        }
+        found[kind] = {k: float(((a - b).norm() / b.norm()).abs()) for k, (a, b) in pairs.items()}
+        found[kind]["same"] = S.same(X)
+        found[kind]["different"] = S.same(X + group.rank)
+        found[kind]["agree"] = S.agree(float(group.rank + 1), group.rank == 0)
+    return found
+
+
+def held(group, folder):
+    """Bytes of the matrix that this process has in memory or mapped and touched."""
+    S = open_matrix(folder / "corr", group=group)
+    S.matmul(torch.ones(S.n, 3))
+    smaps, inside, resident = Path("/proc/self/smaps").read_text().splitlines(), False, 0
+    for line in smaps:
+        if "-" in line.split()[0] and not line.startswith(("VmFlags", "Size")):
+            inside = "data.npy" in line
+        elif inside and line.startswith("Rss:"):
+            resident += int(line.split()[1]) * 1024
+    size = torch.tensor([resident / (folder / "corr" / "data.npy").stat().st_size])
+    return group.gather(size, [1] * group.size).tolist()
+
+
+def hang(group, folder):
+    """Rank 1 stops answering."""
+    S = open_matrix(folder / "corr", group=group)
+    if group.rank == 1:
+        import time
+
+        time.sleep(60)
+    S.matmul(torch.ones(S.n, 3))
+
+
+if __name__ == "__main__":
+    group = join(float(os.environ.get("TIMEOUT", "60")))
+    answer = {f.__name__: f for f in (factors, contract, held, hang)}[sys.argv[1]](
+        group, Path(sys.argv[2])
+    )
+    if group.rank == 0:
+        print(json.dumps(answer))
+    group.leave()
