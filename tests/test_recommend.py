@@ -85,9 +85,3 @@ def test_large_tail_dependence_gets_growing_blocks(monkeypatch):
     b = benchmark_matrix("tpdm", 100, seed=7)
     advice = sn.recommend(b.operator, b.k, full_matrix=True)
     assert advice.solver == "block-svrg-adaptgrow"
-
-
-def test_too_little_memory_is_said(monkeypatch):
-    monkeypatch.setattr(module, "free_memory", lambda: 1000.0)
-    reasons = sn.recommend(market("corr", 100).operator, 10).reasons
-    assert any("GB are free" in reason for reason in reasons)

@@ -31,7 +31,10 @@ _HOME = {
     "as_operator": "operators",
     "benchmark_matrix": "synthetic",
     "factorize": "factorize",
+    "generate": "generate",
     "load": "results",
+    "open_matrix": "operators.store",
+    "plan": "plan",
     "plot": "plot",
     "read_matrix": "data",
     "read_panel": "data",
@@ -40,6 +43,7 @@ _HOME = {
     "solvers": "solvers",
     "spherical_kmeans": "groups.spherical_kmeans",
     "tail_dependence": "dependence.tail",
+    "write_matrix": "operators.writer",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -56,12 +60,20 @@ if TYPE_CHECKING:
     from symnmf.estimator import SymNMF
     from symnmf.factorize import factorize
     from symnmf.factors import DependenceFactors
+    from symnmf.generate import generate
     from symnmf.groups.spherical_kmeans import spherical_kmeans
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
+    from symnmf.operators.store import open_matrix
+    from symnmf.operators.writer import write_matrix
+    from symnmf.plan import plan
     from symnmf.recommend import recommend
     from symnmf.results import load, save
     from symnmf.solvers.registry import solvers
     from symnmf.synthetic import benchmark_matrix
+
+
+#: Modules with the name of the function in them.
+HIDING = ("factorize", "generate", "plan", "recommend")
 
 
 class _Package(ModuleType):
@@ -77,7 +89,7 @@ class _Package(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Importing a module would otherwise hide the function of its name.
-        if not (isinstance(value, ModuleType) and name in ("factorize", "recommend")):
+        if not (isinstance(value, ModuleType) and name in HIDING):
             super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:

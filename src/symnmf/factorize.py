@@ -20,7 +20,9 @@ from symnmf.engine import Callback, Checkpoint, Monitor, Progress, judge, solve
 from symnmf.engine.driver import MAX_ITER, check_budget
 from symnmf.errors import CollapsedWarning, NotConvergedWarning, SingleEventsWarning
 from symnmf.exact import EVENTS
+from symnmf.memory import require
 from symnmf.operators import as_operator
+from symnmf.plan import beside
 from symnmf.probe import AUTO, fill_in, starts_agree
 from symnmf.recommend import Recommendation, advise
 from symnmf.solvers.registry import find, make_solver
@@ -113,6 +115,12 @@ def factorize(
         result = judge(problem, H, name="exact", monitor=monitor, callbacks=callbacks, since=since)
         return replace(result, notes=advice.reasons)
     name = advice.solver
+    if operator.device.type == "cpu":
+        require(
+            beside(name, operator.n, problem.k, operator.dtype.itemsize),
+            f"{name} with k = {problem.k} beside S",
+            "Take a smaller k, or another solver (symnmf plan lists what they need)",
+        )
     if name == "sketched":
         options = {"n_init": n_init, **options}
     options, found = fill_in(problem, name, {**advice.options, **options})

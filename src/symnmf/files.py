@@ -26,7 +26,8 @@ JSON_BYTES = 16 << 20
 on_operation: Callable[[str], None] | None = None
 
 
-def _about_to(operation: str) -> None:
+def about_to(operation: str) -> None:
+    """Tell the harness of the tests what comes next."""
     if on_operation is not None:
         on_operation(operation)
 
@@ -52,17 +53,17 @@ def atomic(path: Path) -> Iterator[Path]:
         'whole'
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    _about_to("write")
+    about_to("write")
     try:
         yield temporary
-        _about_to("sync")
+        about_to("sync")
         _sync(temporary)
-        _about_to("rename")
+        about_to("rename")
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _about_to("sync folder")
+    about_to("sync folder")
     _sync(path.parent)
 
 
@@ -145,7 +146,7 @@ def remove_all_but(folder: Path, prefix: str, keep: set[str]) -> None:
     """Remove files of earlier sets and temporaries of dead writers, by prefix."""
     for file in folder.glob(f"{prefix}*"):
         if file.name not in keep:
-            _about_to("remove")
+            about_to("remove")
             file.unlink(missing_ok=True)
     for file in folder.glob(f".{prefix}*.tmp"):
         file.unlink(missing_ok=True)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
-
-import torch
 
 from symnmf.contract import Problem
 from symnmf.errors import UnknownName
 from symnmf.exact import EVENTS, ExactFactor, exact_factor
 from symnmf.operators import GramOperator, as_operator, bare
-from symnmf.solvers.registry import find
 from symnmf.spectrum import diagnostics
 
 GOALS = ("fit", "labels")
@@ -105,9 +101,9 @@ def advise(
         )
     if full_matrix:
         name, why = _paper_rule(problem, shape.r_eff, shape.gamma_k1, short)
-        return Recommendation(name, reasons=(*reasons, why, *_remarks(problem, name)))
+        return Recommendation(name, reasons=(*reasons, why, *_remarks(problem)))
     reasons.append(_about_the_sketch(problem, shape.var_k, shape.gamma_k1))
-    return Recommendation("sketched", reasons=(*reasons, *_remarks(problem, "sketched")))
+    return Recommendation("sketched", reasons=(*reasons, *_remarks(problem)))
 
 
 def angular_collapse(problem: Problem) -> tuple[float, float]:
@@ -147,7 +143,7 @@ def _about_the_sketch(problem: Problem, share: float, gap: float) -> str:
     )
 
 
-def _remarks(problem: Problem, name: str) -> list[str]:
+def _remarks(problem: Problem) -> list[str]:
     """What the caller should know besides."""
     S = bare(problem.S)
     remarks = []
@@ -156,19 +152,4 @@ def _remarks(problem: Problem, name: str) -> list[str]:
             f"k = {problem.k} is more than a fifth of the {S.m} exceedances: factors tend to "
             f"single events; below {max(2, S.m // EVENTS)} they are groups"
         )
-    need = find(name).memory * S.n * problem.k * torch.finfo(S.dtype).bits / 8
-    have = free_memory()
-    if have is not None and need > have and S.device.type == "cpu":
-        remarks.append(
-            f"it needs about {need / 1e9:.3g} GB beside S and {have / 1e9:.3g} GB are free: "
-            "take a smaller k, or a larger machine"
-        )
     return remarks
-
-
-def free_memory() -> float | None:
-    """Bytes of memory that are free, where the system tells."""
-    try:
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, OSError, ValueError):
-        return None

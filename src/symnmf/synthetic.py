@@ -6,7 +6,7 @@ made in row blocks with a stream each, so that a matrix written tile by tile is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +19,7 @@ from torch import Tensor
 from symnmf.dependence.correlation import abs_correlation_of_scores, standardize
 from symnmf.dependence.tail import unit_diagonal_gram
 from symnmf.errors import InvalidInput, UnknownName
+from symnmf.memory import require
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 from symnmf.seeds import numpy_stream
 
@@ -125,12 +126,14 @@ def benchmark_matrix(
         >>> b.k, b.operator
         (8, GramOperator(n=64, dtype=float32))
     """
-    if kind not in KINDS:
-        raise UnknownName("kind", f"unknown matrix {kind!r}", f"Choose {' or '.join(KINDS)}")
-    if n < 4:
-        raise InvalidInput("n", f"got {n}", "At least 4 instruments make two groups")
-    if samples < 1 / FRACTION:
-        raise InvalidInput("samples", f"got {samples}", "At least 100 observations are needed")
+    check_benchmark(kind, n, samples)
+    columns = int(FRACTION * samples) if kind == "tpdm" else samples + n
+    require(
+        columns * n * dtype.itemsize,
+        f"the {kind} matrix with n = {n}",
+        "Write it to disk with symnmf generate, take the tpdm (which is never formed), or a "
+        "smaller n",
+    )
     model = FactorModel.draw(n, seed)
     S: SymmetricOperator
     if kind == "tpdm":
@@ -140,6 +143,16 @@ def benchmark_matrix(
     return Benchmark(S, model, kind)
 
 
+def check_benchmark(kind: str, n: int, samples: int) -> None:
+    """Refuse what makes no benchmark matrix."""
+    if kind not in KINDS:
+        raise UnknownName("kind", f"unknown matrix {kind!r}", f"Choose {' or '.join(KINDS)}")
+    if n < 4:
+        raise InvalidInput("n", f"got {n}", "At least 4 instruments make two groups")
+    if samples < 1 / FRACTION:
+        raise InvalidInput("samples", f"got {samples}", "At least 100 observations are needed")
+
+
 def pareto(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Pareto(2) draws, P(X > x) = x^{-2} for x ≥ 1, one uniform each."""
     u = rng.random(shape)
@@ -147,18 +160,28 @@ def pareto(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return np.divide(1.0, np.sqrt(u, out=u), out=u)
 
 
-def exceedances(model: FactorModel, samples: int, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places and radii of the ⌊q·samples⌋ observations with the largest radii, in their order."""
+def heavy_factors(model: FactorModel, samples: int) -> np.ndarray:  # (k + 1, samples)
+    """Z of the TPDM."""
+    return pareto(numpy_stream(model.seed, "pareto factors"), model.k + 1, samples)
 
-    def radii_sq(block: int) -> np.ndarray:
+
+def radii_sq(model: FactorModel, Z: np.ndarray, blocks: Iterable[int]) -> Iterator[np.ndarray]:
+    """For each block, its part of ‖x_t‖² for every observation, in order."""
+    samples = Z.shape[1]
+
+    def part(block: int) -> np.ndarray:
         X = pareto(_noise(model, block), samples, ROWS).T[: len(_rows(model, block))]
         X *= 0.3
         X += model.mixing(block) @ Z
         return np.asarray(np.einsum("it,it->t", X, X))
 
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        total = sum(pool.map(radii_sq, (block for block, _ in model.blocks())), np.zeros(samples))
-    places = np.argsort(-total, kind="stable")[: int(FRACTION * samples)]
+        yield from pool.map(part, blocks)
+
+
+def largest(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places and radii of the ⌊q·samples⌋ observations with the largest radii, in their order."""
+    places = np.argsort(-total, kind="stable")[: int(FRACTION * len(total))]
     places.sort()
     return places, np.sqrt(total[places])
 
@@ -169,21 +192,34 @@ def unit_rows(model: FactorModel, samples: int, dtype: torch.dtype) -> Tensor:  
     Two passes over the row blocks: the first sums the radii, the second draws again only the
     observations that were kept. Angles are float64; only B is held whole.
     """
-    Z = pareto(numpy_stream(model.seed, "pareto factors"), model.k + 1, samples)
-    places, radii = exceedances(model, samples, Z)
+    Z = heavy_factors(model, samples)
+    blocks = [block for block, _ in model.blocks()]
+    places, radii = largest(sum(radii_sq(model, Z, blocks), np.zeros(samples)))
     B = torch.empty(model.n, len(places), dtype=dtype)
     for block, rows in model.blocks():
-        noise = np.empty((len(places), ROWS))
-        bits = _noise(model, block).bit_generator
-        assert isinstance(bits, np.random.Philox)
-        at = 0
-        for m, t in enumerate(places):
-            bits.advance((int(t) - at) * ROWS // 4)  # Philox counts in fours
-            noise[m] = pareto(np.random.Generator(bits), ROWS)
-            at = int(t) + 1
-        angles = model.mixing(block) @ Z[:, places] + 0.3 * noise.T[: rows.stop - rows.start]
-        B[rows] = unit_diagonal_gram(torch.from_numpy(angles / radii), dtype).B
+        B[rows] = unit_block(model, Z, places, radii, block, dtype)
     return B
+
+
+def unit_block(
+    model: FactorModel,
+    Z: np.ndarray,
+    places: np.ndarray,
+    radii: np.ndarray,
+    block: int,
+    dtype: torch.dtype,
+) -> Tensor:  # (≤ ROWS, n_exc)
+    """Rows of the factor B of the TPDM."""
+    noise = np.empty((len(places), ROWS))
+    bits = _noise(model, block).bit_generator
+    assert isinstance(bits, np.random.Philox)
+    at = 0
+    for m, t in enumerate(places):
+        bits.advance((int(t) - at) * ROWS // 4)  # Philox counts in fours
+        noise[m] = pareto(np.random.Generator(bits), ROWS)
+        at = int(t) + 1
+    angles = model.mixing(block) @ Z[:, places] + 0.3 * noise.T[: len(_rows(model, block))]
+    return unit_diagonal_gram(torch.from_numpy(angles / radii), dtype).B
 
 
 def _rows(model: FactorModel, block: int) -> range:
@@ -201,18 +237,27 @@ def _correlation(model: FactorModel, samples: int, dtype: torch.dtype) -> Tensor
 
 def gaussian_scores(model: FactorModel, samples: int) -> tuple[Tensor, float]:
     """(n, samples) z-scores of Gaussian factors plus noise, in float32, and Σ_t ‖x_t‖⁴."""
-    Z = numpy_stream(model.seed, "normal factors").standard_normal((model.k + 1, samples))
     scores = torch.empty(model.n, samples, dtype=torch.float32)
-
-    def fill(item: tuple[int, slice]) -> np.ndarray:
-        block, rows = item
-        X = numpy_stream(model.seed, "normal noise", block).standard_normal((ROWS, samples))
-        X = X[: rows.stop - rows.start]
-        X += model.mixing(block) @ Z
-        part = standardize(torch.from_numpy(X))
+    squares = np.zeros(samples)
+    blocks = list(model.blocks())
+    parts = score_blocks(model, samples, [block for block, _ in blocks])
+    for (_, rows), part in zip(blocks, parts, strict=True):
         scores[rows] = part
-        return np.asarray(part.square().sum(dim=0))
+        squares += part.square().sum(dim=0).numpy()
+    return scores, float(squares @ squares)
+
+
+def score_blocks(model: FactorModel, samples: int, blocks: Sequence[int]) -> Iterator[Tensor]:
+    """For each block its rows of z-scores, in float64, in order."""
+    Z = numpy_stream(model.seed, "normal factors").standard_normal((model.k + 1, samples))
+
+    def part(block: int) -> Tensor:
+        X = numpy_stream(model.seed, "normal noise", block).standard_normal((ROWS, samples))
+        X = X[: len(_rows(model, block))]
+        X += model.mixing(block) @ Z
+        return standardize(torch.from_numpy(X))
 
     with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-        squares = sum(pool.map(fill, model.blocks()), np.zeros(samples))
-    return scores, float(squares @ squares)
+        few = 2 * torch.get_num_threads()  # results that wait for their turn are large
+        for begin in range(0, len(blocks), few):
+            yield from pool.map(part, blocks[begin : begin + few])

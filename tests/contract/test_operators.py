@@ -13,6 +13,8 @@ from symnmf.operators import (
     ScaledOperator,
     as_operator,
 )
+from symnmf.operators.store import open_matrix
+from symnmf.operators.writer import write_matrix
 
 N = 23
 
@@ -31,6 +33,11 @@ def memmap(tmp_path):
     return as_operator(np.load(tmp_path / "S.npy", mmap_mode="r")), matrix()
 
 
+def stored(path, array, form, **options):
+    """A folder, read in tiles of a few rows."""
+    return open_matrix(write_matrix(path / "M", array, form=form, **options), tile_bytes=600)
+
+
 def shift() -> torch.Tensor:
     return torch.linspace(0, 2, N, dtype=torch.float64)
 
@@ -46,6 +53,12 @@ OPERATORS = {
     "dense float32": lambda p: (as_operator(matrix(torch.float32)), matrix(torch.float32)),
     "dense numpy": lambda p: (as_operator(matrix().numpy()), matrix()),
     "dense memmap": memmap,
+    "dense tiles": lambda p: (stored(p, matrix(), "dense"), matrix()),
+    "gram tiles": lambda p: (stored(p, factor(7), "gram"), gram(7)[1]),
+    "gram tiles and diagonal": lambda p: (
+        stored(p, factor(7), "gram", shift=0.5),
+        gram(7)[1] + 0.5 * torch.eye(N),
+    ),
     "sparse scipy": lambda p: (as_operator(sp.csr_array(matrix().numpy())), matrix()),
     "sparse coo": lambda p: (as_operator(sp.coo_array(matrix().numpy())), matrix()),
     "sparse torch": lambda p: (as_operator(matrix().to_sparse()), matrix()),

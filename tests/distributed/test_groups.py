@@ -75,7 +75,7 @@ def test_each_process_holds_its_share(folder):
 
 
 def test_a_hung_process_is_named(folder):
-    first, second = start(2, "hang", folder, TIMEOUT="4")
+    first, second = start(2, "hang", folder, TIMEOUT="2")
     _, words = first.communicate(timeout=60)
     second.kill()
     second.communicate()

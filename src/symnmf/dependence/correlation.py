@@ -169,7 +169,7 @@ def _tiles(scores: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
     for a in range(0, n, TILE):
         for b in range(a, n, TILE):
             rows, columns = slice(a, min(a + TILE, n)), slice(b, min(b + TILE, n))
-            yield rows, columns, _product(scores[rows], scores[columns]).div_(samples)
+            yield rows, columns, product64(scores[rows], scores[columns]).div_(samples)
 
 
 def _absolute(
@@ -179,13 +179,17 @@ def _absolute(
     S = torch.empty(n, n, dtype=dtype)
     frob_sq, negative = 0.0, 0
     for rows, columns, tile in tiles:
-        both = rows != columns  # the tile stands for two
-        frob_sq += (1 + both) * float(tile.square().sum())
-        negative += int((tile < 0).sum()) // (2 - both)
+        square, below = tile_sums(tile, rows != columns)
+        frob_sq, negative = frob_sq + square, negative + below
         tile = tile.abs_().to(dtype)
         S[rows, columns] = tile
         S[columns, rows] = tile.T
     return S, frob_sq, negative
+
+
+def tile_sums(tile: Tensor, twice: bool) -> tuple[float, int]:
+    """‖·‖² and number of negative pairs of a tile of R, which off the diagonal stands for two."""
+    return (1 + twice) * float(tile.square().sum()), int((tile < 0).sum()) // (2 - twice)
 
 
 def _pairwise(
@@ -276,7 +280,8 @@ def population_correlation(A: np.ndarray, noise: float = 1.0) -> np.ndarray:  # 
     return out
 
 
-def _product(X: Tensor, Y: Tensor) -> Tensor:
+def product64(X: Tensor, Y: Tensor) -> Tensor:  # (a, T), (b, T) -> (a, b)
+    """X Yᵀ, partial products in the precision of X summed in float64."""
     total = torch.zeros(len(X), len(Y), dtype=torch.float64, device=X.device)
     for begin in range(0, X.shape[1], DEPTH):
         part = slice(begin, begin + DEPTH)

@@ -26,7 +26,7 @@ from symnmf.operators.dense import DenseOperator
 from symnmf.operators.rows import chunk_edges
 from symnmf.operators.store import DATA, KIND, PROGRESS
 
-PART = f"{DATA}.part"
+PART, BESIDE = f"{DATA}.part", "rows.npy.part"
 
 
 class Writer:
@@ -63,8 +63,7 @@ class Writer:
         if notes.is_file() and data.is_file() and not part.exists():
             os.replace(data, part)  # killed between the two renames of finish
         if notes.is_file() and part.is_file():
-            lines = notes.read_text("utf-8").splitlines()
-            found = [json.loads(line) for line in lines if line.endswith("}")]
+            found = _notes(notes)
             if found and found[0] != head:
                 raise InvalidFile(
                     str(self.folder),
@@ -72,7 +71,8 @@ class Writer:
                     "Choose another folder, or remove it",
                 )
             self.done = {note["unit"]: note["record"] for note in found[1:]}
-            if found:
+            if found:  # without a last line that was cut off
+                files.write_text(notes, "".join(json.dumps(note) + "\n" for note in found))
                 return
         self._allocate()
         files.write_text(notes, json.dumps(head) + "\n")
@@ -101,12 +101,28 @@ class Writer:
     def note(self, unit: str, record: Any = None) -> None:
         """Say that a unit is written; ``record`` is kept with it."""
         self.array.flush()
+        files.about_to("note")
         line = json.dumps({"unit": unit, "record": record})
         with (self.folder / PROGRESS).open("a", encoding="utf-8") as file:
             file.write(line + "\n")
             file.flush()
             os.fsync(file.fileno())
         self.done[unit] = record
+
+    def replace(self, unit: str, rows: slice, values: np.ndarray) -> None:
+        """Overwrite rows from what they held: a kill in between leaves the new rows beside it."""
+        if f"ready {unit}" not in self.done:
+            with files.atomic(self.folder / BESIDE) as temporary, temporary.open("wb") as file:
+                np.save(file, values, allow_pickle=False)
+            self.note(f"ready {unit}")
+        self.array[rows] = np.load(self.folder / BESIDE, allow_pickle=False)
+        self.note(unit)
+
+    def discard(self) -> None:
+        """Remove everything that was written."""
+        del self.array
+        for name in (PROGRESS, PART, BESIDE):
+            (self.folder / name).unlink(missing_ok=True)
 
     def finish(
         self,
@@ -152,6 +168,7 @@ class Writer:
             files.write_text(self.folder / "names.json", json.dumps(list(names)))
             described["names"] = "names.json"
         del self.array
+        files.about_to("rename")
         os.replace(self.folder / PART, self.folder / DATA)
         content = {
             "form": form,
@@ -167,7 +184,26 @@ class Writer:
         }
         files.write_manifest(self.folder, KIND, described, content)
         (self.folder / PROGRESS).unlink()
+        (self.folder / BESIDE).unlink(missing_ok=True)
         return self.folder
+
+
+def begun(folder: str | Path) -> tuple[int, int] | None:
+    """Shape of the unfinished array in a folder, if there is one."""
+    path = Path(folder) / PROGRESS
+    found = _notes(path) if path.is_file() else []
+    return (found[0]["shape"][0], found[0]["shape"][1]) if found else None
+
+
+def _notes(path: Path) -> list[Any]:
+    """The notes that are whole."""
+    found = []
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            break
+    return found
 
 
 def write_matrix(folder: str | Path, S: Tensor | np.ndarray, **options: Any) -> Path:

@@ -1,0 +1,157 @@
+"""The paper's benchmark matrices written to disk, for sizes that do not fit in memory."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from symnmf import files
+from symnmf.dependence.tiles import Report, write_abs_correlation
+from symnmf.errors import InvalidFile
+from symnmf.operators.dense import wrap
+from symnmf.operators.store import read_stored
+from symnmf.operators.writer import Writer
+from symnmf.synthetic import (
+    FRACTION,
+    SAMPLES,
+    FactorModel,
+    check_benchmark,
+    heavy_factors,
+    largest,
+    radii_sq,
+    score_blocks,
+    unit_block,
+)
+
+#: Row blocks between two saves.
+BLOCKS = 16
+#: Folder of what is needed on the way to the matrix.
+SCRATCH = "scratch"
+
+
+def generate(
+    kind: str,
+    n: int,
+    folder: str | Path,
+    *,
+    seed: int = 0,
+    samples: int = SAMPLES,
+    dense: bool = False,
+    report: Report | None = None,
+) -> Path:
+    """Write the matrix of :func:`symnmf.benchmark_matrix` to a folder, piece by piece.
+
+    The same draws as in memory. The TPDM is written as its factor B, the correlation as S, or as
+    its factor where that is smaller and no correlation is negative. True labels and the permutation
+    lie beside it. Killed, it goes on where it was when it is called again.
+
+    Arguments:
+        kind, n, seed, samples: as for :func:`symnmf.benchmark_matrix`.
+        folder: for the matrix; :func:`symnmf.open_matrix` opens it.
+        dense: write S in any case.
+        report: told how much is done, from 0 to 1.
+
+    Example:
+        >>> import tempfile, symnmf as sn
+        >>> folder = generate("tpdm", 64, tempfile.mkdtemp(), seed=7, samples=4000)
+        >>> sn.open_matrix(folder)
+        GramOperator(n=64, dtype=float32)
+    """
+    check_benchmark(kind, n, samples)
+    folder = Path(folder)
+    identity = {"benchmark": kind, "n": n, "seed": seed, "samples": samples, "dense": dense}
+    if (folder / files.MANIFEST).exists():
+        about = read_stored(folder).about
+        if any(about.get(key) != value for key, value in identity.items()):
+            raise InvalidFile(str(folder), f"holds another matrix: {about}", "Choose a new folder")
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+        return folder
+    model = FactorModel.draw(n, seed)
+    beside = {"labels": model.labels, "permutation": model.permutation}
+    told = report or (lambda share: None)
+    with files.lock(folder):
+        if kind == "tpdm" and not dense:
+            return _write_factor(model, samples, folder, identity, beside, told)
+        scratch = folder / SCRATCH
+        if kind == "tpdm":
+            if not (scratch / files.MANIFEST).exists():
+                _write_factor(model, samples, scratch, identity, {}, lambda x: told(x / 2))
+            rows = wrap(np.load(scratch / "data.npy", mmap_mode="r", allow_pickle=False))
+            options: dict[str, Any] = {"gram": False, "divisor": 1.0, "intensity": 0.0}
+            fourth = 0.0
+        else:
+            rows, fourth = _write_scores(model, samples, scratch, identity, lambda x: told(x / 2))
+            options = {"gram": False if dense else None}
+        options |= {"beside": beside, "report": lambda x: told(0.5 + x / 2)}
+        write_abs_correlation(folder, rows, fourth, identity, **options)
+        del rows
+        shutil.rmtree(scratch)
+    return folder
+
+
+class _Tally:
+    """A running sum over blocks that survives a kill: sum and number of blocks in one file."""
+
+    def __init__(self, path: Path, length: int):
+        self.path = path
+        kept = np.load(path, allow_pickle=False) if path.exists() else np.zeros(length + 1)
+        self.total, self.blocks = kept[:-1], int(kept[-1])
+
+    def save(self) -> None:
+        with files.atomic(self.path) as temporary, temporary.open("wb") as file:
+            np.save(file, np.append(self.total, self.blocks), allow_pickle=False)
+
+
+def _write_factor(
+    model: FactorModel,
+    samples: int,
+    folder: Path,
+    identity: dict[str, Any],
+    beside: dict[str, np.ndarray],
+    report: Report,
+) -> Path:
+    """B of the TPDM: radii in one pass over the blocks, rows in another."""
+    writer = Writer(folder, (model.n, int(FRACTION * samples)), "float32", identity)
+    tally = _Tally(folder / "radii.npy.part", samples)
+    Z, blocks = heavy_factors(model, samples), list(model.blocks())
+    left = [block for block, _ in blocks[tally.blocks :]]
+    for part in radii_sq(model, Z, left):
+        tally.total += part
+        tally.blocks += 1
+        if tally.blocks % BLOCKS == 0 or tally.blocks == len(blocks):
+            tally.save()
+            report(0.9 * tally.blocks / len(blocks))
+    places, radii = largest(tally.total)
+    for begin in range(0, len(blocks), BLOCKS):
+        if f"blocks {begin}" in writer.done:
+            continue
+        for block, rows in blocks[begin : begin + BLOCKS]:
+            writer.array[rows] = unit_block(model, Z, places, radii, block, torch.float32).numpy()
+        writer.note(f"blocks {begin}")
+        report(0.9 + 0.1 * begin / len(blocks))
+    made = writer.finish("gram", about=identity, beside=beside)
+    tally.path.unlink()
+    return made
+
+
+def _write_scores(
+    model: FactorModel, samples: int, folder: Path, identity: dict[str, Any], report: Report
+) -> tuple[torch.Tensor, float]:
+    """z-scores of the Gaussian model in a scratch file, and Σ_t ‖x_t‖⁴."""
+    writer = Writer(folder, (model.n, samples), "float32", identity)
+    tally = _Tally(folder / "squares.npy.part", samples)
+    blocks = list(model.blocks())[tally.blocks :]
+    parts = score_blocks(model, samples, [block for block, _ in blocks])
+    for m, ((block, rows), part) in enumerate(zip(blocks, parts, strict=True), start=1):
+        writer.array[rows] = part.to(torch.float32).numpy()
+        tally.total += part.square().sum(dim=0).numpy()
+        tally.blocks = block + 1
+        if m % BLOCKS == 0 or m == len(blocks):
+            writer.array.flush()
+            tally.save()
+            report(m / len(blocks))
+    return wrap(writer.array), float(tally.total @ tally.total)

@@ -1,0 +1,50 @@
+"""How much memory there is, and a refusal before too much of it is asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from symnmf.errors import NotEnough
+
+
+def free_memory() -> float | None:
+    """Bytes that can be had without swapping, where the system tells; caches count as free."""
+    found = []
+    try:
+        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                found.append(float(line.split()[1]) * 1024)
+        limit = Path("/sys/fs/cgroup/memory.max").read_text("ascii").strip()
+        if limit != "max":
+            used = Path("/sys/fs/cgroup/memory.current").read_text("ascii")
+            found.append(float(limit) - float(used))
+    except (OSError, ValueError):
+        pass
+    if not found:
+        try:
+            found = [float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))]
+        except (AttributeError, OSError, ValueError):
+            return None
+    return max(0.0, min(found))
+
+
+def require(need: float, what: str, remedy: str) -> None:
+    """Refuse work that needs more memory than there is.
+
+    Arguments:
+        need: bytes.
+        what: to be named in the message.
+        remedy: what to do instead.
+
+    Example:
+        >>> require(1e20, "a matrix of everything", "Take less")
+        Traceback (most recent call last):
+        symnmf.errors.NotEnough: a matrix of everything needs 1e+11 GB of memory, ... Take less.
+    """
+    have = free_memory()
+    if have is not None and need > have:
+        raise NotEnough(
+            f"{what} needs {need / 1e9:.3g} GB of memory, and {have / 1e9:.3g} GB are free. "
+            f"{remedy}."
+        )
