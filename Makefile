@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks docs clean
+.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks bench-scaling docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -41,6 +41,9 @@ bench-steps: $(STAMP)
 
 bench-stocks: $(STAMP)
 	@$(BIN)/python -m benchmarks.stocks $(DATA)
+
+bench-scaling: $(STAMP)
+	@$(BIN)/python -m benchmarks.scaling
 
 docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build

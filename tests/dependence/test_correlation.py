@@ -8,6 +8,7 @@ from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 
 import symnmf as sn
 from conftest import SHARED, dense
+from symnmf import memory
 from symnmf.dependence.correlation import (
     population_correlation,
     standardize,
@@ -15,7 +16,7 @@ from symnmf.dependence.correlation import (
     without_noise,
 )
 from symnmf.dependence.shrinkage import ledoit_wolf
-from symnmf.errors import InvalidInput
+from symnmf.errors import InvalidFile, InvalidInput, NotEnough
 
 
 def factors(T=400, n=30, seed=0):
@@ -115,6 +116,28 @@ def test_market_and_noise(shape):
     assert float(alone.mean()) < float(plain.mean())
     with pytest.raises(InvalidInput, match="remove: got 'sector'"):
         sn.abs_correlation(X, remove="sector")
+
+
+def test_tables_whose_matrix_goes_to_disk(tmp_path):
+    X = pd.DataFrame(factors(100, 300, seed=4), columns=[f"s{j}" for j in range(300)])
+    here, there = sn.abs_correlation(X), sn.abs_correlation(X, folder=tmp_path / "S")
+    i = torch.arange(300)
+    torch.testing.assert_close(there.block(i, i), here.block(i, i), atol=1e-6, rtol=1e-5)
+    assert list(there.names) == list(X.columns)
+    assert there.about.negative == here.about.negative
+    assert any("on disk" in step for step in there.about.steps)
+    again = sn.abs_correlation(X, folder=tmp_path / "S")  # found, not written again
+    assert again.frob_sq() == there.frob_sq()
+    with pytest.raises(InvalidFile, match="holds another matrix"):
+        sn.abs_correlation(X + np.eye(100, 300), folder=tmp_path / "S")
+    with pytest.raises(InvalidInput, match="remove: got 'noise' with folder"):
+        sn.abs_correlation(X, folder=tmp_path / "T", remove="noise")
+
+
+def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
+    with pytest.raises(NotEnough, match="correlation of 30 instruments needs .*folder="):
+        sn.abs_correlation(factors())
 
 
 def test_factor_model_is_approached_at_the_rate_of_the_square_root():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,9 @@ from torch import Tensor
 
 from symnmf.data.panel import Panel, read_panel
 from symnmf.dependence.shrinkage import RATIO, ledoit_wolf, ledoit_wolf_intensity
-from symnmf.errors import InvalidInput
+from symnmf.errors import InvalidFile, InvalidInput
+from symnmf.files import MANIFEST
+from symnmf.memory import require
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 
 #: Side of the square tiles of S, and observations multiplied at a time in float32.
@@ -59,6 +63,7 @@ def abs_correlation(
     *,
     shrinkage: str | float = "auto",
     remove: str | tuple[str, ...] = (),
+    folder: str | Path | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> SymmetricOperator:
     """|R| of a table of returns, as an operator with named rows and unit diagonal.
@@ -74,6 +79,8 @@ def abs_correlation(
         shrinkage: ``"auto"`` (Ledoit–Wolf when n / T > 0.1), ``"ledoit-wolf"``, ``"none"``, or α.
         remove: ``"market"`` takes the leading principal component out of the returns; ``"noise"``
             flattens the eigenvalues below the edge of Marchenko and Pastur, (1 + sqrt(n / T))².
+        folder: write S there tile by tile, from float32 scores, and map it: for tables whose S does
+            not fit in memory. Killed, it goes on when called again.
         dtype: of the operator; estimates are made in float64.
 
     Example:
@@ -101,6 +108,13 @@ def abs_correlation(
         steps.append(f"leading component taken out: {100 * share:.3g} % of the variance")
     alpha = _intensity(shrinkage, scores)
     steps.append(f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk")
+    if folder is not None:
+        return _on_disk(Path(folder), panel, scores, alpha, wanted, steps)
+    require(
+        n * n * dtype.itemsize,
+        f"the correlation of {n} instruments",
+        "Pass folder= to write it to disk in tiles, or take fewer instruments",
+    )
     made: SymmetricOperator
     narrow = 2 * samples < n and "noise" not in wanted  # a product with the scores is cheaper
     if narrow and not any(bool((tile < 0).any()) for *_, tile in _tiles(scores)):
@@ -121,6 +135,36 @@ def abs_correlation(
         )
     made.names = panel.names
     made.about = CorrelationEstimate(alpha, scores, negative, tuple(steps))
+    return made
+
+
+def _on_disk(
+    folder: Path,
+    panel: Panel,
+    scores: Tensor,
+    alpha: float,
+    remove: tuple[str, ...],
+    steps: list[str],
+) -> SymmetricOperator:
+    """S in a folder, written if it is not there yet."""
+    from symnmf.dependence.tiles import write_abs_correlation
+    from symnmf.operators.store import open_matrix, read_stored
+
+    if "noise" in remove:
+        raise InvalidInput(
+            "remove", "got 'noise' with folder", "It needs all eigenvalues: leave out one of them"
+        )
+    narrow = scores.to(torch.float32)
+    mark = sha256(narrow.numpy().tobytes()).hexdigest()
+    identity = {"scores": mark, "shrunk by": alpha}
+    if not (folder / MANIFEST).exists():
+        write_abs_correlation(folder, narrow, 0.0, identity, intensity=alpha, names=panel.names)
+    elif read_stored(folder).about.get("scores") != mark:
+        raise InvalidFile(str(folder), "holds another matrix", "Choose a new folder")
+    made = open_matrix(folder)
+    stored = read_stored(folder)
+    steps.append(f"{stored.form} matrix on disk, {stored.about['negative']} negative correlations")
+    made.about = CorrelationEstimate(alpha, scores, stored.about["negative"], tuple(steps))
     return made
 
 
