@@ -1,7 +1,8 @@
 """``make bench-large``: matrices from disk at n = 30 000 to 10⁶ (hours, most of it drawing data).
 
-``python -m benchmarks.large --keep DIR corr:30000:173:10000`` runs only what is named, as
-``kind:n:k:samples``, and keeps the matrices in DIR, where a second run finds them.
+``python -m benchmarks.large --keep DIR corr+dense:30000:173:10000`` runs only what is named, as
+``kind:n:k:samples``, and keeps the matrices in DIR, where a second run finds them. A correlation
+is a Gram matrix where that is smaller, unless it is to be dense.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from symnmf.operators import DenseOperator, SymmetricOperator
 from symnmf.operators.store import open_matrix
 
 RUNS = (
-    "corr:30000:173:10000",
+    "corr+dense:30000:173:10000",
     "corr:100000:316:4000",
     "tpdm:100000:316:40000",
     "tpdm:1000000:400:40000",
@@ -107,7 +108,8 @@ def main(arguments: list[str]) -> None:
         n, k, samples = map(int, numbers)
         where = folder / f"{kind}-{n}-{SEED}-{samples}"
         began = time.perf_counter()
-        generate(kind, n, where, seed=SEED, samples=samples)
+        dense = kind.endswith("+dense")
+        generate(kind.removesuffix("+dense"), n, where, seed=SEED, samples=samples, dense=dense)
         console.print(f"{kind}, n = {n:,}: written in {time.perf_counter() - began:.0f} s")
         began = time.perf_counter()
         S = open_matrix(where)

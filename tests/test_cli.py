@@ -122,3 +122,36 @@ def test_solvers_and_help(run):
     for name in sn.solvers():
         assert name in out
     assert "Exit codes" in run("--help")
+
+
+def test_generate_plan_and_fit_from_a_folder(run, tmp_path):
+    folder = tmp_path / "tpdm"
+    words = ("generate", "tpdm", "--n", 64, "--samples", 2000, "--out", folder)
+    assert "gram, float32 (64, 20)" in run(*words)
+    assert "gram, float32 (64, 20)" in run(*words)  # found
+    assert "CONVERGED" in run("fit", "--matrix", folder, "--k", 8, "--out", tmp_path / "fit")
+    (folder / "data.npy").write_bytes(b"x" * 5248)
+    out = run("fit", "--matrix", folder, "--k", 8, "--out", tmp_path / "no", code=2)
+    assert "data.npy: is no .npy file" in out
+    out = run("plan", "--n", 1_000_000, "--form", "dense")
+    assert "4 TB" in out
+    assert "Not enough memory here" in out
+    assert "unknown matrix 'copula'" in run(
+        "generate", "copula", "--n", 64, "--out", tmp_path / "c", code=2
+    )
+
+
+def test_two_processes_from_one_command(tmp_path):
+    path = tmp_path / "S.npy"
+    np.save(path, sn.benchmark_matrix("corr", 64, seed=1, samples=1000).operator.S)
+    words = ["--matrix", str(path), "--k", "8", "--nproc", "2", "--out", str(tmp_path / "two")]
+    command = [sys.executable, "-m", "symnmf", "fit", *words]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("CONVERGED") == 1
+    alone = sn.factorize(np.load(path), 8, n_init=5)
+    both = sn.load(tmp_path / "two")
+    assert both.labels().tolist() == alone.labels().tolist()
+    wrong = subprocess.run([*command, "--k", "99"], capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert wrong.stderr.count("Error: ") == 1

@@ -36,6 +36,12 @@ class Group:
         self._calls, self._beat = 0, 0.0
         self._store = dist.distributed_c10d._get_default_store()
 
+    @property
+    def device(self) -> torch.device:
+        """Where this process computes: its GPU with NCCL, else the CPU."""
+        gpu = self._dist.get_backend() == "nccl"
+        return torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
+
     def share(self, rank: int | None = None) -> range:
         """Chunks of a process; its own by default."""
         rank = self.rank if rank is None else rank
@@ -83,8 +89,7 @@ class Group:
         """The numbers or truth values of rank 0."""
         if self.size == 1:
             return values
-        device = "cuda" if self._dist.get_backend() == "nccl" else "cpu"
-        said = torch.tensor([float(v) for v in values], dtype=torch.float64, device=device)
+        said = torch.tensor([float(v) for v in values], dtype=torch.float64, device=self.device)
         self._call(lambda: self._dist.broadcast(said, 0))
         return tuple(type(v)(x) for v, x in zip(values, said.tolist(), strict=True))
 

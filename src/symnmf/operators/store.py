@@ -29,6 +29,8 @@ from symnmf.operators.rows import Rows, chunk_edges
 KIND, DATA, PROGRESS = "symnmf matrix", "data.npy", "progress.jsonl"
 #: Bytes of a tile of a mapped file; two are in use at a time.
 TILE_BYTES = 64 << 20
+#: Share of the free memory of a device that rows may take to stay there.
+RESIDENT = 0.5
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -74,7 +76,8 @@ def open_matrix(
     Arguments:
         folder: as written by ``symnmf generate`` or :class:`symnmf.operators.writer.Writer`.
         group: processes to share the rows with.
-        device: where to compute; tiles are moved there one by one.
+        device: where to compute, by default where the group does; rows that fit there stay there,
+            others are moved tile by tile.
         tile_bytes: size of a tile; about two are in use at a time.
         verify: check the checksums, which reads the rows once.
     """
@@ -90,8 +93,10 @@ def open_matrix(
     begin, stop = edges[share.start], edges[share.stop]
     mapped = np.load(data, mmap_mode="r", allow_pickle=False)
     local = wrap(mapped[begin:stop])
-    ahead = _Ahead(mapped, offset, begin)
-    place = torch.device(device or "cpu")
+    ahead: _Ahead | None = _Ahead(mapped, offset, begin)
+    place = torch.device(device or ("cpu" if group is None else group.device))
+    if place.type == "cuda" and local.nbytes < RESIDENT * torch.cuda.mem_get_info(place)[0]:
+        local, ahead = local.to(place), None
     itemsize = mapped.dtype.itemsize
     if group is None:
         pieces = list(row_chunks(n, width * itemsize, tile_bytes))
