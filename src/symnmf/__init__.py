@@ -30,19 +30,27 @@ _HOME = {
     "abs_correlation": "dependence.correlation",
     "as_operator": "operators",
     "benchmark_matrix": "synthetic",
+    "bootstrap": "groups.stability",
+    "compare": "groups.naming",
     "factorize": "factorize",
     "generate": "generate",
     "load": "results",
+    "loadings_for": "groups.risk",
     "open_matrix": "operators.store",
     "plan": "plan",
     "plot": "plot",
     "read_matrix": "data",
     "read_panel": "data",
     "recommend": "recommend",
+    "rolling": "groups.rolling",
     "save": "results",
+    "silhouette": "groups.silhouette",
     "solvers": "solvers",
     "spherical_kmeans": "groups.spherical_kmeans",
+    "suggest_rank": "groups.rank",
     "tail_dependence": "dependence.tail",
+    "tail_risk": "groups.risk",
+    "variance_risk": "groups.risk",
     "write_matrix": "operators.writer",
 }
 
@@ -61,7 +69,13 @@ if TYPE_CHECKING:
     from symnmf.factorize import factorize
     from symnmf.factors import DependenceFactors
     from symnmf.generate import generate
+    from symnmf.groups.naming import compare
+    from symnmf.groups.rank import suggest_rank
+    from symnmf.groups.risk import loadings_for, tail_risk, variance_risk
+    from symnmf.groups.rolling import rolling
+    from symnmf.groups.silhouette import silhouette
     from symnmf.groups.spherical_kmeans import spherical_kmeans
+    from symnmf.groups.stability import bootstrap
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.operators.store import open_matrix
     from symnmf.operators.writer import write_matrix

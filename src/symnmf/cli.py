@@ -140,6 +140,10 @@ def fit(
     max_missing: Annotated[
         float, typer.Option("--max-missing", help="Fraction that drop-columns tolerates.")
     ] = 0.0,
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", help="Your own classes: .csv with a name and a class a row."),
+    ] = None,
     out: Out = Path("symnmf-out"),
     solver: SolverName = "auto",
     seed: Seed = 0,
@@ -206,8 +210,26 @@ def fit(
     for step in [*record.get("panel", ()), *record.get("dependence", ())]:
         console.print(f"- {step}", **PLAIN)
     _show(console, str(matrix or returns or prices), result)
+    if compare is not None:
+        _compare(console, result, compare, out)
     console.print(f"Files: {out}")
     raise typer.Exit(launch.exit_code(0 if result.status.good else 1))
+
+
+def _compare(console: Console, result: Result, path: Path, out: Path) -> None:
+    """Groups against the user's own classes: two numbers, and a table as a file."""
+    from symnmf.data.matrix import read_classes
+    from symnmf.files import atomic
+    from symnmf.groups.naming import compare
+
+    found = compare(result, read_classes(path))
+    with atomic(out / "classes.csv") as temporary:
+        found.table.to_csv(temporary)
+    left = f"; {len(found.missing)} names have no class" if found.missing else ""
+    console.print(
+        f"Against {path}: ARI {found.ari:.2f}, NMI {found.nmi:.2f}{left}; counts in classes.csv",
+        **PLAIN,
+    )
 
 
 def _operator(
@@ -247,6 +269,89 @@ def _operator(
     record = {"panel": list(panel.summary.steps), "dependence": list(S.about.steps)}
     S = S if group is None else shard(S, group)
     return S, {**record, "summary": asdict(panel.summary)}
+
+
+@app.command()
+def roll(
+    k: Annotated[int, typer.Option("--k", help="Number of groups.")],
+    window: Annotated[int, typer.Option("--window", help="Rows of a window.")],
+    step: Annotated[int, typer.Option("--step", help="Rows from one window to the next.")],
+    returns: Annotated[
+        Path | None, typer.Option("--returns", help="Table of returns: .csv or .parquet.")
+    ] = None,
+    prices: Annotated[
+        Path | None, typer.Option("--prices", help="Table of prices: .csv or .parquet.")
+    ] = None,
+    dependence: Annotated[
+        str, typer.Option("--dependence", help="tail (crash together) or correlation.")
+    ] = "tail",
+    missing: Annotated[
+        str, typer.Option("--missing", help="error, drop-columns, drop-rows or pairwise.")
+    ] = "error",
+    max_missing: Annotated[
+        float, typer.Option("--max-missing", help="Fraction that drop-columns tolerates.")
+    ] = 0.0,
+    out: Out = Path("symnmf-roll"),
+    seed: Seed = 0,
+    force: Force = False,
+) -> None:
+    """Groups through time: who moved, and when it broke.
+
+    Example: symnmf roll --prices prices.csv --window 500 --step 21 --k 10 --out through-time
+    """
+    from symnmf.data import read_panel
+    from symnmf.errors import InvalidInput
+    from symnmf.groups.rolling import rolling, save_rolling
+
+    given = {"--returns": returns, "--prices": prices}
+    named = [name for name, path in given.items() if path is not None]
+    if len(named) != 1:
+        raise InvalidInput("input", f"got {len(named)} tables", f"Pass one of {', '.join(given)}")
+    if (out / "windows.csv").exists() and not force:
+        raise InvalidInput("--out", f"{out} already holds windows", "Choose another, or --force")
+    kind = named[0].removeprefix("--")
+    panel = read_panel(returns or prices, kind=kind, missing=missing, max_missing=max_missing)
+    console = Console()
+
+    def show(w: Any) -> None:
+        ari = "" if w.ari_before is None else f", ARI {w.ari_before:.2f} with the window before"
+        sign = "  BREAK" if w.broke else ""
+        status = f"{w.result.status.name}{ari}, {len(w.moved)} moved{sign}"
+        console.print(f"{w.first} to {w.last}: {status}", **PLAIN)
+
+    found = rolling(panel, window, step, k, dependence, seed=seed, on_window=show)
+    save_rolling(found, out)
+    console.print(
+        f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}", **PLAIN
+    )
+    raise typer.Exit(0 if all(w.result.status.good for w in found.windows) else 1)
+
+
+@app.command()
+def rank(
+    matrix: Annotated[
+        Path, typer.Option("--matrix", help="Dependence matrix, or a folder with one.")
+    ],
+    most: Annotated[int | None, typer.Option("--most", help="Largest number to consider.")] = None,
+    observations: Annotated[
+        int | None, typer.Option("--observations", help="T, where S is a correlation.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """How many groups a matrix has, and why.
+
+    Example: symnmf rank --matrix S.npy
+    """
+    from symnmf.data import read_matrix
+    from symnmf.groups.rank import suggest_rank
+    from symnmf.operators.store import open_matrix
+
+    S = open_matrix(matrix) if matrix.is_dir() else read_matrix(matrix)
+    found = suggest_rank(S, most, observations=observations, seed=seed)
+    console = Console()
+    console.print(f"{found.k} groups", style="bold", **PLAIN)
+    for reason in found.reasons:
+        console.print(f"- {reason}", **PLAIN)
 
 
 @app.command()

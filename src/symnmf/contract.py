@@ -22,6 +22,19 @@ from symnmf.spectrum import Spectrum, leading
 from symnmf.start import check_start, given_start, nndsvd_start, random_start
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """What is known from a similar problem, such as the window before.
+
+    Attributes:
+        H: (n, k) its factor, which joins the starts.
+        vectors: (n, p) its leading eigenvectors, from which those of S are found sooner.
+    """
+
+    H: Tensor
+    vectors: Tensor
+
+
 @dataclass(frozen=True, init=False)
 class Problem:
     """Factorize S ≈ H Hᵀ with k columns.
@@ -34,15 +47,22 @@ class Problem:
         k: number of columns of H.
         seed: of the start and of every draw.
         start: ``"random"``, ``"nndsvd"`` or an (n, k) factor.
+        earlier: what a similar problem left, or None.
     """
 
     S: CountingOperator
     k: int
     seed: int = 0
     start: str | Tensor = "random"
+    earlier: Earlier | None = None
 
     def __init__(
-        self, S: SymmetricOperator, k: Any, seed: Any = 0, start: str | Tensor = "random"
+        self,
+        S: SymmetricOperator,
+        k: Any,
+        seed: Any = 0,
+        start: str | Tensor = "random",
+        earlier: Earlier | None = None,
     ) -> None:
         check_operator(S)
         k = whole("k", k, 1, S.n, f"from 1 to n = {S.n}")
@@ -52,12 +72,14 @@ class Problem:
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "seed", seed)
         object.__setattr__(self, "start", start)
+        object.__setattr__(self, "earlier", earlier)
 
     def on(self, S: SymmetricOperator) -> Problem:
         """The same question about another operator, such as the surrogate, without its checks."""
         twin = object.__new__(Problem)
         wrapped = S if isinstance(S, CountingOperator) else CountingOperator(S)
         twin.__dict__.update(S=wrapped, k=self.k, seed=self.seed, start=self.start)
+        twin.__dict__.update(earlier=self.earlier)
         twin.__dict__.update(entry_scale=self.entry_scale, spectrum=self.spectrum)
         return twin
 
@@ -74,7 +96,8 @@ class Problem:
     def spectrum(self) -> Spectrum:
         """Leading eigenpairs of S."""
         before = self.S.work
-        spectrum = leading(self.S, self.k, seed=self.seed)
+        basis = None if self.earlier is None else self.earlier.vectors
+        spectrum = leading(self.S, self.k, seed=self.seed, basis=basis)
         self.__dict__["spectrum_work"] = self.S.work - before
         return spectrum
 

@@ -105,11 +105,56 @@ def factorize(
     make_solver("sketched" if solver == AUTO else solver, **given)  # refuses before there is work
     own = "random" if solver == AUTO else find(solver).start
     problem = Problem(operator, k, seed, own if start is None else start)
+    return run(
+        problem,
+        solver,
+        known=start is None,
+        n_init=n_init,
+        monitor=Monitor(kkt_gate=kkt_gate),
+        progress=progress,
+        callbacks=callbacks,
+        resume=resume,
+        since=since,
+        options=options,
+        max_iter=limit,
+        max_seconds=max_seconds,
+        checkpoint=checkpoint,
+    )
+
+
+def run(
+    problem: Problem,
+    solver: str = "auto",
+    *,
+    options: dict[str, Any] | None = None,
+    n_init: int = 1,
+    known: bool = True,
+    monitor: Monitor | None = None,
+    max_iter: int = MAX_ITER,
+    max_seconds: float | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+    checkpoint: str | Path | Checkpoint | None = None,
+    resume: bool = False,
+    since: float | None = None,
+) -> Result:
+    """:func:`factorize` for a problem, whose spectrum the caller may use before and after.
+
+    Arguments:
+        problem: S, k, seed and start.
+        solver, options, n_init, max_iter, max_seconds, progress, callbacks, checkpoint, resume: as
+            for :func:`factorize`.
+        known: whether to look for cases whose answer is known.
+        monitor: thresholds of the criterion.
+        since: ``perf_counter()`` when the work began.
+    """
+    operator, options = problem.S, dict(options or {})
+    since = perf_counter() if since is None else since
+    monitor = monitor or Monitor()
     _warn_of_single_events(operator.about, problem.k)
-    monitor = Monitor(kkt_gate=kkt_gate)
     advice = Recommendation(solver)
     if solver == AUTO:
-        advice = advise(problem, known=start is None)
+        advice = advise(problem, known=known)
     if advice.exact is not None:
         H = advice.exact.H
         result = judge(problem, H, name="exact", monitor=monitor, callbacks=callbacks, since=since)
@@ -135,7 +180,7 @@ def factorize(
             algorithm,
             name=name,
             monitor=monitor,
-            max_iter=limit,
+            max_iter=max_iter,
             max_seconds=max_seconds,
             callbacks=[*shown, *callbacks],
             checkpoint=checkpoint,
@@ -158,7 +203,7 @@ def _warn_of_single_events(about: Any, k: int) -> None:
             f"k = {k} groups from {events} exceedances: above a fifth of them the factors tend to "
             f"single events; take k up to {max(1, events // EVENTS)}, or more exceedances.",
             SingleEventsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -173,5 +218,5 @@ def _warn(result: Result) -> None:
         f"{result.certificate.kkt / result.certificate.kkt_gate:.3g} × its gate): "
         f"{ADVICE[result.status]}.",
         kind,
-        stacklevel=3,
+        stacklevel=4,
     )

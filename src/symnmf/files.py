@@ -20,6 +20,8 @@ from typing import Any
 from symnmf.errors import FolderBusy, InvalidFile
 
 MANIFEST, LOCK = "manifest.json", ".lock"
+#: A spreadsheet takes a cell that begins so for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: Largest JSON file that is read.
 JSON_BYTES = 16 << 20
 #: Called with the name of every file operation before it happens; the tests kill there.
@@ -76,6 +78,16 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file atomically."""
     write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def safe_cell(text: Any) -> Any:
+    """A cell that no spreadsheet runs as a formula.
+
+    Example:
+        >>> safe_cell("=1+1")
+        "'=1+1"
+    """
+    return f"'{text}" if isinstance(text, str) and text.startswith(FORMULA) else text
 
 
 def read_json(path: Path) -> Any:

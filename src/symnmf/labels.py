@@ -34,6 +34,14 @@ def hard_labels(H: Tensor) -> tuple[Tensor, Tensor]:  # (n, k) -> (n,), (n,)
     return torch.where(empty, -1, label), margin
 
 
+def indicator(labels: Tensor, k: int, dtype: torch.dtype) -> Tensor:  # (n,) -> (n, k)
+    """1 where a row is in a group; −1 is in none."""
+    known = (labels >= 0).nonzero()[:, 0]
+    out = torch.zeros(len(labels), k, dtype=dtype, device=labels.device)
+    out[known, labels[known]] = 1
+    return out
+
+
 def agreement(labels: Tensor) -> float:  # (m, n)
     """Mean pairwise adjusted Rand index of m labelings; 1.0 for a single one.
 

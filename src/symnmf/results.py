@@ -20,8 +20,6 @@ from symnmf.engine.checkpoint import pack_history, unpack_history
 from symnmf.errors import InvalidFile
 
 KIND = "symnmf result"
-#: A spreadsheet takes a cell that begins so for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
@@ -122,19 +120,9 @@ def load(folder: str | Path) -> Result:
 
 
 def _write_csv(path: Path, table: pd.DataFrame) -> None:
-    table = table.rename(index=safe_cell) if table.index.dtype.kind not in "iuf" else table
+    table = table.rename(index=files.safe_cell) if table.index.dtype.kind not in "iuf" else table
     with files.atomic(path) as temporary:
         table.to_csv(temporary)
-
-
-def safe_cell(text: Any) -> Any:
-    """A cell that no spreadsheet runs as a formula.
-
-    Example:
-        >>> safe_cell("=1+1")
-        "'=1+1"
-    """
-    return f"'{text}" if isinstance(text, str) and text.startswith(FORMULA) else text
 
 
 def _plain(value: Any) -> Any:

@@ -17,6 +17,8 @@ EXACT_SIZE, EXACT_WIDTH = 256, 2048
 #: Passes over S of the subspace iteration, each of about 2k columns (two products); after the
 #: first few, the degrees of the polynomials, and how far above their interval they are not used.
 MIN_PASSES, MAX_PASSES, DEGREES, FAR = 3, 11, (3, 5), 3.0
+#: Degrees when the passes begin at the eigenvectors of a similar matrix.
+NEAR_DEGREES = (3, 2, 3, 5)
 #: The iteration stops when the floor interval is this small against its distance to rank one.
 WIDTH = 1e-3
 #: A Ritz value stands clear when its residual is below this fraction of its gap.
@@ -114,7 +116,13 @@ class Diagnostics:
     var_k: float
 
 
-def leading(S: SymmetricOperator, k: int, seed: int = 0, passes: int = MAX_PASSES) -> Spectrum:
+def leading(
+    S: SymmetricOperator,
+    k: int,
+    seed: int = 0,
+    passes: int = MAX_PASSES,
+    basis: Tensor | None = None,
+) -> Spectrum:
     """Leading eigenpairs of S: exact where that is cheap, else by block subspace iteration.
 
     About 2k columns are iterated, at most ``passes`` times, until the floor interval of rank k
@@ -125,6 +133,7 @@ def leading(S: SymmetricOperator, k: int, seed: int = 0, passes: int = MAX_PASSE
         k: rank of interest; eigenvalues k+1 and k+2 come with it.
         seed: of the random start.
         passes: most passes over S; each costs about two n×k products.
+        basis: (n, q) directions to begin with, such as the eigenvectors of a similar matrix.
 
     Example:
         >>> from symnmf.operators import DenseOperator
@@ -137,7 +146,7 @@ def leading(S: SymmetricOperator, k: int, seed: int = 0, passes: int = MAX_PASSE
         return _exact_gram(inner, p)
     if S.n <= EXACT_SIZE:
         return _exact_dense(S, p)
-    return _subspace(S, k, p, seed, passes)
+    return _subspace(S, k, p, seed, passes, basis)
 
 
 def _exact_gram(S: GramOperator, p: int) -> Spectrum:
@@ -169,12 +178,20 @@ def _spectrum(
     return Spectrum(values, residuals, vectors, S.n, S.frob_sq(), S.trace(), power_steps)
 
 
-def _subspace(S: SymmetricOperator, k: int, p: int, seed: int, passes: int) -> Spectrum:
+def _subspace(
+    S: SymmetricOperator, k: int, p: int, seed: int, passes: int, basis: Tensor | None
+) -> Spectrum:
     """Q ← orth(S Q), with Rayleigh–Ritz values and residuals; then Chebyshev polynomials of S."""
     start = torch.randn(S.n, p, generator=torch_stream(seed, "spectrum"), dtype=S.dtype)
-    Q = torch.linalg.qr(start.to(S.device)).Q
+    start = start.to(S.device)
+    fewest, plan = MIN_PASSES, DEGREES
+    if basis is not None:  # near enough for polynomials at once; the other columns stay random
+        known = min(p - 2, basis.shape[1])
+        start[:, :known] = basis[:, :known]
+        fewest, plan = 1, NEAR_DEGREES
+    Q = torch.linalg.qr(start).Q
     del start
-    done, degrees = 0, iter(DEGREES)
+    done, degrees = 0, iter(plan)
     while True:
         Y = S.matmul(Q)
         done += 1
@@ -182,9 +199,9 @@ def _subspace(S: SymmetricOperator, k: int, p: int, seed: int, passes: int) -> S
         spectrum = _spectrum(S, values, Q, residuals, done - 1)
         low, high = spectrum.floor(k)
         narrow = high - low <= WIDTH * (spectrum.rank_one - low)
-        if done >= passes or (narrow and done >= MIN_PASSES):
+        if done >= passes or (narrow and done >= fewest):
             break
-        degree = next(degrees, DEGREES[-1]) if done >= MIN_PASSES else 1
+        degree = next(degrees, plan[-1]) if done >= fewest else 1
         degree = min(degree, passes - done)
         Q = torch.linalg.qr(Y).Q if degree == 1 else _filtered(S, Q, Y, values, V, degree)
         del Y

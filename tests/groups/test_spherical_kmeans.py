@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 import symnmf as sn
 from conftest import SEEDS, dense, market
 from symnmf.errors import DegenerateWarning
-from symnmf.groups.spherical_kmeans import Rows, partition_objectives
+from symnmf.groups.spherical_kmeans import UnitRows, partition_objectives
 from symnmf.operators import CountingOperator, DiagonalShift, GramOperator
 
 
@@ -48,7 +48,7 @@ def test_orthogonal_symnmf_maximizes_the_second_objective():
     """‖XᵀX − L Lᵀ‖² = ‖XᵀX‖² − 2 Σ ‖s_k‖² / n_k + K for every partition: theorem, part 2."""
     X = unit_rows(dense(market("corr", 100).operator))
     gram, rng = X @ X.T, np.random.default_rng(0)
-    rows = Rows(sn.as_operator(dense(market("corr", 100).operator)))
+    rows = UnitRows(sn.as_operator(dense(market("corr", 100).operator)))
     for _ in range(5):
         labels = torch.from_numpy(rng.permutation(np.arange(100) % 7))
         B = torch.nn.functional.one_hot(labels).double()

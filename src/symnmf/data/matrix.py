@@ -91,3 +91,35 @@ def _named_rows(table: pd.DataFrame) -> pd.DataFrame:
     if first is not None and not pd.api.types.is_numeric_dtype(first):
         return table.set_index(table.columns[0])
     return table
+
+
+def read_classes(path: str | Path) -> dict[str, str]:
+    """Class of each name, from a .csv with the two in its first columns and a line of headings.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "sectors.csv"
+        >>> _ = path.write_text("ticker,sector\\nXOM,energy\\nKO,food\\n")
+        >>> read_classes(path)
+        {'XOM': 'energy', 'KO': 'food'}
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InvalidFile(str(path), "does not exist", "Check the path")
+    found: dict[str, str] = {}
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.reader(file)
+        next(rows, None)
+        for line, row in enumerate(rows, start=2):
+            if not row:
+                continue
+            if len(row) < 2:
+                raise InvalidFile(
+                    str(path), f"line {line} has {len(row)} cell", "Write a name and a class"
+                )
+            if found.get(row[0], row[1]) != row[1]:
+                raise InvalidFile(
+                    str(path), f"line {line} gives {row[0]!r} a second class", "Keep one of them"
+                )
+            found[row[0]] = row[1]
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,19 @@ class Panel:
     names: tuple[str, ...]
     dates: np.ndarray | None
     summary: PanelSummary
+
+    def rows(self, begin: int, stop: int) -> Panel:
+        """The same instruments over some of the rows."""
+        dates = None if self.dates is None else self.dates[begin:stop]
+        return replace(self, values=self.values[begin:stop], dates=dates)
+
+    def at(self, rows: np.ndarray) -> Panel:
+        """The same instruments over rows in any number and order, without their dates."""
+        return replace(self, values=self.values[rows], dates=None)
+
+    def with_values(self, values: np.ndarray) -> Panel:
+        """The same names and dates with other numbers."""
+        return replace(self, values=values)
 
     def date_words(self, rows: np.ndarray) -> list[str]:
         """Dates of some rows, or their numbers."""

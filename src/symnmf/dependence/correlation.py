@@ -107,7 +107,7 @@ def abs_correlation(
         scores, share = without_market(scores)
         steps.append(f"leading component taken out: {100 * share:.3g} % of the variance")
     alpha = _intensity(shrinkage, scores)
-    steps.append(f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk")
+    steps.append(_shrunk(alpha))
     if folder is not None:
         return _on_disk(Path(folder), panel, scores, alpha, wanted, steps)
     require(
@@ -130,12 +130,36 @@ def abs_correlation(
             tiles = iter([(slice(0, n), slice(0, n), R)])
         S, _, negative = _absolute(tiles, n, dtype)
         made = DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0))
-        steps.append(
-            f"{negative} of {n * (n - 1) // 2} correlations are negative: their size counts"
-        )
+        steps.append(_signs(negative, n))
     made.names = panel.names
     made.about = CorrelationEstimate(alpha, scores, negative, tuple(steps))
     return made
+
+
+def abs_from_product(R: Tensor, X: Tensor, dtype: torch.dtype = torch.float32) -> DenseOperator:
+    """|R| with the shrinkage of :func:`abs_correlation`, from a correlation that is known.
+
+    Arguments:
+        R: (n, n) correlation of the rows of X; overwritten.
+        X: (n, T) observations; overwritten.
+        dtype: of the operator.
+    """
+    n, samples = X.shape
+    scores = standardize(X)
+    alpha = _intensity("auto", scores)
+    S, _, negative = _absolute(iter([(slice(0, n), slice(0, n), R)]), n, dtype)
+    made = DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0))
+    steps = (f"z-scores of {samples} observations", _shrunk(alpha), _signs(negative, n))
+    made.about = CorrelationEstimate(alpha, scores, negative, steps)
+    return made
+
+
+def _shrunk(alpha: float) -> str:
+    return f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk"
+
+
+def _signs(negative: int, n: int) -> str:
+    return f"{negative} of {n * (n - 1) // 2} correlations are negative: their size counts"
 
 
 def _on_disk(

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from symnmf.contract import Problem, whole
 from symnmf.errors import DegenerateWarning
+from symnmf.labels import indicator
 from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.recommend import ONE_DIRECTION, angular_collapse
 from symnmf.seeds import torch_stream
@@ -66,7 +67,7 @@ def spherical_kmeans(S: Any, k: int, *, seed: int = 0, n_init: int = 1) -> HardG
     """
     problem = Problem(as_operator(S), k, seed)
     n_init = whole("n_init", n_init, 1, 10_000, "from 1 to 10000")
-    rows = Rows(problem.S)
+    rows = UnitRows(problem.S)
     left, right = angular_collapse(problem)
     degenerate = left < ONE_DIRECTION
     runs = [_lloyd(rows, k, torch_stream(seed, "spherical", start)) for start in range(n_init)]
@@ -82,7 +83,7 @@ def spherical_kmeans(S: Any, k: int, *, seed: int = 0, n_init: int = 1) -> HardG
     return HardGroups(labels, objective, norms, squares, passes, converged, left, right, degenerate)
 
 
-class Rows:
+class UnitRows:
     """The rows of S at unit length: inner products with them, through products of S."""
 
     def __init__(self, S: SymmetricOperator):
@@ -103,26 +104,19 @@ class Rows:
         return self.S.matmul(directions / size) * self.scale[:, None]
 
 
-def partition_objectives(rows: Rows, labels: Tensor, k: int) -> tuple[float, float]:
+def partition_objectives(rows: UnitRows, labels: Tensor, k: int) -> tuple[float, float]:
     """Σ ‖s_k‖ and Σ ‖s_k‖² / n_k of a partition, s_k the sum of its rows at unit length.
 
     The first is the objective of spherical K-means, the second that of SymNMF with orthogonal
     columns (the founding paper's theorems in section 6).
     """
-    member = _indicator(labels, k, rows.S)
+    member = indicator(labels, k, rows.S.dtype)
     norms = torch.linalg.vector_norm(rows.sums(member), dim=0).to(torch.float64)
     sizes = member.sum(dim=0, dtype=torch.float64)
     return float(norms.sum()), float((norms.square() / sizes.clamp(min=1)).sum())
 
 
-def _indicator(labels: Tensor, k: int, S: SymmetricOperator) -> Tensor:  # (n, k)
-    known = (labels >= 0).nonzero()[:, 0]
-    out = torch.zeros(S.n, k, dtype=S.dtype, device=S.device)
-    out[known, labels[known]] = 1
-    return out
-
-
-def _lloyd(rows: Rows, k: int, rng: torch.Generator) -> tuple[Tensor, float, int, bool]:
+def _lloyd(rows: UnitRows, k: int, rng: torch.Generator) -> tuple[Tensor, float, int, bool]:
     """Labels, objective, passes, and whether it settled."""
     cosine = rows.cosines(_centres(rows, k, rng))
     before = float("inf")
@@ -133,7 +127,7 @@ def _lloyd(rows: Rows, k: int, rng: torch.Generator) -> tuple[Tensor, float, int
         if before - objective <= DROP * before < float("inf") or objective <= 0:
             return labels, objective, passes, True
         before = objective
-        member = _indicator(labels, k, rows.S)
+        member = indicator(labels, k, rows.S.dtype)
         empty = (member.sum(dim=0) == 0).nonzero()[:, 0]
         if len(empty):  # a group without members takes one of the rows that fit worst
             worst = torch.where(rows.known, best.values, 2).topk(len(empty), largest=False)
@@ -142,7 +136,7 @@ def _lloyd(rows: Rows, k: int, rng: torch.Generator) -> tuple[Tensor, float, int
     return labels, objective, passes, False
 
 
-def _centres(rows: Rows, k: int, rng: torch.Generator) -> Tensor:  # (n, k)
+def _centres(rows: UnitRows, k: int, rng: torch.Generator) -> Tensor:  # (n, k)
     """K-means++ in cosine: a row far from the centres so far is the likeliest next one."""
     n, S = rows.S.n, rows.S
     far = rows.known.to(torch.float64)

@@ -189,7 +189,7 @@ class Sketched(Solver):
 
     def _seed(self, problem: Problem, state: SketchState, rng: torch.Generator) -> SketchState:
         """Try one seed; after the last one, go on with the best."""
-        seeds = _seeds(problem, state.start)
+        seeds = _seeds(problem, state.start, self.n_init)
         tried = self._trial(problem, seeds[state.count]())
         rival = _better(tried, state.rival, IN_THE_RACE)
         if state.count + 1 < len(seeds):
@@ -245,7 +245,7 @@ class Sketched(Solver):
         labels = hard_labels(state.H)[0].to(torch.int32)
         labels = torch.cat([state.labels, labels[None]])
         state = replace(state, kept=kept, fits=(*state.fits, this.excess), labels=labels, count=0)
-        if state.start + 1 < self.n_init:
+        if state.start + 1 < self.n_init + (problem.earlier is not None):
             return replace(state, phase="seed", start=state.start + 1, excess=float("inf"))
         if kept is not this or not len(state.U):  # the dual is not that of the best start
             state = replace(state, **vars(self._split(problem, kept.H)))
@@ -353,12 +353,15 @@ def _better(new: Candidate, old: Candidate | None, within: float) -> Candidate:
     return new if new.excess <= old.excess + within and new.sharpness > old.sharpness else old
 
 
-def _seeds(problem: Problem, start: int) -> list[Callable[[], Tensor]]:
+def _seeds(problem: Problem, start: int, starts: int) -> list[Callable[[], Tensor]]:
     """The seeds of a start: all of them for the first, then one each, in turn.
 
-    NNDSVD is the same every time, and only for the first.
+    NNDSVD is the same every time, and only for the first. What an earlier problem left is one more
+    start, after the others.
     """
-    S, k = problem.S, problem.k
+    S, k, earlier = problem.S, problem.k, problem.earlier
+    if earlier is not None and start == starts:
+        return [lambda: earlier.H.clone()]
     groups = [partial(_group_seed, problem, start, *embedding) for embedding in EMBEDDINGS]
     drawn = partial(random_start, S, k, problem.seed + start)
     if start == 0:

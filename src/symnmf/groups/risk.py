@@ -1,0 +1,274 @@
+"""Which group would hurt a portfolio: tail scale and variance, and where they come from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from symnmf.contract import Result
+from symnmf.data.panel import Panel
+from symnmf.dependence.correlation import CorrelationEstimate
+from symnmf.dependence.margins import hill
+from symnmf.errors import InvalidInput, MarginWarning
+from symnmf.groups.naming import names_of
+from symnmf.operators import SymmetricOperator
+from symnmf.solvers.nnls import nnls_rows
+
+#: The index of tails for which the formulas hold, and how far Hill's estimate may be from it.
+INDEX, FAR = 2.0, 0.5
+#: Share of the observations that make a tail.
+TAIL = 0.05
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The risk of a portfolio and what it is made of.
+
+    Attributes:
+        total: tail scale (P(loss > x) ≈ (total / x)² far out) or standard deviation.
+        factors: (k,) share of each column of H in total²; with ``left_out`` they sum to 1.
+        left_out: share of total² that H Hᵀ does not have; negative where it has too much.
+        instruments: (n,) share of each instrument in total²; they sum to 1.
+        marginal: (n,) change of total with each weight.
+        bound: an upper bound of total, where signs were left out of S; else total.
+    """
+
+    total: float
+    factors: np.ndarray
+    left_out: float
+    instruments: np.ndarray
+    marginal: np.ndarray
+    bound: float
+
+
+def tail_risk(
+    result: Result,
+    weights: Any,
+    scales: Any = None,
+    *,
+    S: SymmetricOperator,
+    panel: Panel | None = None,
+) -> Risk:
+    """Tail scale of a portfolio of losses with index 2: sqrt((w∘s)ᵀ S (w∘s)).
+
+    Far out, P(wᵀX > x) ≈ (total / x)² when P(X_i > x) ≈ (s_i / x)² and S is the unit-diagonal TPDM.
+
+    Arguments:
+        result: a factorization of S.
+        weights: (n,) amounts, or by name; not negative.
+        scales: (n,) tail scales s of the instruments, or by name.
+        S: the TPDM.
+        panel: to estimate the scales from, where they are not given; warns when Hill's estimate of
+            an index is far from 2.
+
+    Example:
+        >>> import symnmf as sn
+        >>> S = sn.as_operator(np.eye(2))
+        >>> tail_risk(sn.factorize(S, 2), [3.0, 4.0], [1.0, 1.0], S=S).total
+        5.0
+    """
+    w = _numbers("weights", weights, result)
+    if (w < 0).any():
+        row = int(np.flatnonzero(w < 0)[0])
+        raise InvalidInput(
+            "weights",
+            f"that of {names_of(result)[row]!r} is {w[row]:g}",
+            "The formula is for portfolios without short positions",
+        )
+    if scales is None and panel is None:
+        raise InvalidInput(
+            "scales", "are missing", "Pass the tail scales of the instruments, or panel="
+        )
+    if scales is None:
+        assert panel is not None
+        s = tail_scales(panel, tail=getattr(S.about, "tail", "lower"))
+    else:
+        s = _numbers("scales", scales, result)
+    if (s < 0).any() or not np.isfinite(s).all():
+        raise InvalidInput("scales", "are negative or not finite", "Pass positive scales")
+    v = torch.from_numpy(w * s)
+    image = _times(S, v)
+    return _risk(result, v, image, float(v @ image), s)
+
+
+def tail_scales(panel: Panel, tail: str = "lower", q: float = TAIL) -> np.ndarray:  # (n,)
+    """s_i with P(X_i > x) ≈ (s_i / x)² in the tail: s = x_(m) · (m / T)^{1/2}, m = ⌊q·T⌋.
+
+    Warns when Hill's estimate of an index is far from 2.
+    """
+    X = -panel.values if tail == "lower" else panel.values
+    m = max(2, int(q * len(X)))
+    top = np.sort(X, axis=0)[-m]
+    if (top <= 0).any():
+        name = panel.names[int(np.flatnonzero(top <= 0)[0])]
+        raise InvalidInput("panel", f"{name!r} has hardly any losses", "Pass scales for it")
+    index = np.array([hill(X[:, j], m) for j in range(X.shape[1])])
+    far = np.abs(index - INDEX) > FAR * INDEX
+    if far.any():
+        worst = int(np.abs(index - INDEX).argmax())
+        warnings.warn(
+            f"Hill's estimate of the tail index is far from 2 for {int(far.sum())} of {len(index)} "
+            f"instruments ({panel.names[worst]!r}: {index[worst]:.2g}): tail scales that assume 2 "
+            "say little about them",
+            MarginWarning,
+            stacklevel=2,
+        )
+    scales: np.ndarray = top * (m / len(X)) ** (1 / INDEX)
+    return scales
+
+
+def variance_risk(result: Result, weights: Any, volatilities: Any, *, S: SymmetricOperator) -> Risk:
+    """Standard deviation of a portfolio by the signed correlation; that of S = |R| as a bound.
+
+    Arguments:
+        result: a factorization of S.
+        weights: (n,) amounts, or by name; may be negative.
+        volatilities: (n,) standard deviations, or by name.
+        S: of :func:`symnmf.abs_correlation`, which kept the signs.
+    """
+    about = S.about
+    if not isinstance(about, CorrelationEstimate):
+        raise InvalidInput("S", "has no signs", "Pass what abs_correlation returned")
+    w = _numbers("weights", weights, result)
+    s = _numbers("volatilities", volatilities, result)
+    v = torch.from_numpy(w * s)
+    Z = about.scores.to(torch.float64)
+    image = (1 - about.intensity) * (Z @ (Z.T @ v)) / Z.shape[1] + about.intensity * v
+    size = v.abs()
+    return _risk(result, v, image, float(size @ _times(S, size)), s)
+
+
+def _risk(
+    result: Result, v: torch.Tensor, image: torch.Tensor, square_bound: float, s: np.ndarray
+) -> Risk:
+    """Shares of vᵀ(S v), given S v."""
+    square = float(v @ image)
+    total = max(square, 0.0) ** 0.5
+    loads = (result.H.to(torch.float64).cpu().T @ v).square().numpy()
+    scale = square if square > 0 else 1.0
+    return Risk(
+        total=total,
+        factors=loads / scale,
+        left_out=1 - float(loads.sum()) / scale if square > 0 else 0.0,
+        instruments=(v * image).numpy() / scale,
+        marginal=s * image.numpy() / (total or 1.0),
+        bound=max(square_bound, 0.0) ** 0.5,
+    )
+
+
+def _times(S: SymmetricOperator, v: torch.Tensor) -> torch.Tensor:
+    image = S.matmul(v[:, None].to(dtype=S.dtype, device=S.device))
+    return image[:, 0].to(torch.float64).cpu()
+
+
+def _numbers(argument: str, values: Any, result: Result) -> np.ndarray:
+    """One number for each row, from a list or by name."""
+    names = names_of(result)
+    if isinstance(values, Mapping):
+        unknown = [name for name in values if name not in set(names)]
+        if unknown:
+            raise InvalidInput(argument, f"{unknown[0]!r} was not in the fit", "Check the names")
+        values = [values.get(name, 0.0) for name in names]
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (len(names),) or not np.isfinite(array).all():
+        raise InvalidInput(
+            argument, f"has shape {array.shape}", f"Pass {len(names)} finite numbers"
+        )
+    return array
+
+
+@dataclass(frozen=True)
+class GroupReturns:
+    """Returns of the groups, and how much of each instrument they explain.
+
+    Attributes:
+        series: (T, k) mean returns of the columns of H, weighted by loading.
+        r_squared: (n,) share of the variance of each instrument that its group's series explains;
+            NaN for an instrument without a group.
+    """
+
+    series: np.ndarray
+    r_squared: np.ndarray
+
+
+def group_returns(result: Result, panel: Panel) -> GroupReturns:
+    """Return series of the groups and R² of every instrument against its own.
+
+    Arguments:
+        result: a factorization of a dependence of the panel.
+        panel: the returns; missing numbers do not count.
+    """
+    H, X = result.H.to(torch.float64).cpu().numpy(), panel.values
+    there = ~np.isnan(X)
+    filled = np.where(there, X, 0.0)
+    weights = there.astype(np.float64) @ H
+    series = np.divide(filled @ H, weights, out=np.zeros_like(weights), where=weights > 0)
+    labels = result.labels().cpu().numpy()
+    r_squared = np.full(X.shape[1], np.nan)
+    for i, group in enumerate(labels):
+        if group >= 0:
+            x, y = X[there[:, i], i], series[there[:, i], group]
+            if x.std() > 0 and y.std() > 0:
+                r_squared[i] = np.corrcoef(x, y)[0, 1] ** 2
+    return GroupReturns(series, r_squared)
+
+
+def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m, k)
+    """Loadings of instruments that were not in the fit, from their dependence on those that were.
+
+        h = argmin_{x ≥ 0} ‖H x − s‖
+
+    Arguments:
+        result: a factorization.
+        dependence: (n,) or (m, n) entries that the new rows of S would have, not negative.
+
+    Example:
+        >>> import symnmf as sn
+        >>> S = np.kron(np.eye(2), np.ones((3, 3)))
+        >>> new = loadings_for(sn.factorize(S, 2), S[0])
+        >>> bool(np.allclose(new, sn.factorize(S, 2).H[0]))
+        True
+    """
+    rows = torch.as_tensor(np.atleast_2d(np.asarray(dependence, dtype=np.float64)))
+    n, k = result.H.shape
+    if rows.shape[1] != n or not bool(torch.isfinite(rows).all()) or bool((rows < 0).any()):
+        raise InvalidInput(
+            "dependence",
+            f"has shape {tuple(rows.shape)}, or entries that are negative or not finite",
+            f"Pass the {n} dependences of each new instrument on those of the fit",
+        )
+    H = result.H.to(torch.float64).cpu()
+    gram = H.T @ H
+    gram += 1e-12 * torch.eye(k, dtype=torch.float64) * float(gram.diagonal().max())
+    F = rows @ H
+    found: np.ndarray = nnls_rows(gram, F, torch.ones_like(F)).numpy()
+    return found if np.ndim(dependence) > 1 else found[0]
+
+
+def crash_lift(
+    crashes: np.ndarray, labels: Sequence[int] | np.ndarray
+) -> float:  # (T, n) of truth values, (n,)
+    """How much likelier two members of one group crash together than a random pair.
+
+    Arguments:
+        crashes: whether each instrument crashed on each day.
+        labels: groups; −1 counts as in none.
+    """
+    hits = np.asarray(crashes, dtype=np.float64)
+    labels = np.asarray(labels)
+    joint = float((np.square(hits.sum(axis=1)) - hits.sum(axis=1)).sum())
+    n = hits.shape[1]
+    inside, pairs = 0.0, 0.0
+    for group in np.unique(labels[labels >= 0]):
+        members = hits[:, labels == group].sum(axis=1)
+        size = int((labels == group).sum())
+        inside += float((np.square(members) - members).sum())
+        pairs += size * (size - 1)
+    if joint == 0 or pairs == 0:
+        return float("nan")
+    return float((inside / pairs) / (joint / (n * (n - 1))))

@@ -1,0 +1,49 @@
+"""How many groups."""
+
+import numpy as np
+import pytest
+
+import symnmf as sn
+from conftest import SEEDS, market
+from symnmf.data.samples import sp500_prices
+from symnmf.groups.rank import suggest_rank
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("kind", ["corr", "tpdm"])
+@pytest.mark.parametrize("n", [100, 1000])
+def test_the_true_number_is_found(kind, n, seed):
+    b = market(kind, n, seed)
+    found = suggest_rank(b.operator, seed=1)
+    assert abs(found.k - b.k) <= 1
+    assert found.gap == found.k
+    assert f"gap after {found.k}" in found.reasons[0]
+    assert found.products <= 30
+    assert found.agreement[found.k] > 0.9
+
+
+@pytest.mark.slow
+def test_the_true_number_at_ten_thousand():
+    b = market("corr", 10_000)
+    found = suggest_rank(b.operator)
+    assert abs(found.k - b.k) <= 10
+    assert found.products <= 30
+
+
+def test_a_spectrum_without_a_gap_is_said():
+    place = np.linspace(0, 1, 60)
+    found = suggest_rank(np.exp(-8 * np.abs(place[:, None] - place)))
+    assert found.gap is None
+    assert "no gap" in found.reasons[0]
+    assert 1 <= found.k <= 10
+
+
+def test_the_edge_of_noise_for_correlations():
+    panel = sn.read_panel(sp500_prices(), kind="prices")
+    found = suggest_rank(sn.abs_correlation(panel), 10)
+    R = np.abs(np.corrcoef(panel.values.T))
+    edge = (1 + np.sqrt(20 / len(panel.values))) ** 2
+    assert found.edge == int((np.linalg.eigvalsh(R) > edge).sum())
+    assert suggest_rank(R, 10, observations=len(panel.values)).edge == found.edge
+    noise = np.random.default_rng(1).normal(size=(2000, 50))
+    assert suggest_rank(sn.abs_correlation(noise), 10).gap is None

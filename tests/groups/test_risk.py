@@ -1,0 +1,136 @@
+"""Risk of portfolios: shares, formulas, simulated tails."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import nnls
+
+import symnmf as sn
+from conftest import dense, market
+from symnmf.data.samples import sp500_prices
+from symnmf.errors import InvalidInput, MarginWarning
+from symnmf.groups.risk import (
+    crash_lift,
+    group_returns,
+    loadings_for,
+    tail_risk,
+    tail_scales,
+    variance_risk,
+)
+
+
+def test_shares_sum_to_the_total():
+    b = market("tpdm", 100)
+    result, rng = sn.factorize(b.operator, b.k, seed=7), np.random.default_rng(0)
+    w, s = rng.random(100), 1 + rng.random(100)
+    risk = tail_risk(result, w, s, S=b.operator)
+    S = dense(b.operator).numpy()
+    assert risk.total == pytest.approx(np.sqrt((w * s) @ S @ (w * s)), rel=1e-5)
+    assert risk.instruments.sum() == pytest.approx(1, abs=1e-10)
+    assert risk.factors.sum() + risk.left_out == pytest.approx(1, abs=1e-10)
+    assert abs(risk.left_out) < 0.01
+    assert (risk.factors >= 0).all()
+    assert w @ risk.marginal == pytest.approx(risk.total, rel=1e-10)  # Euler
+    more = w.copy()
+    more[3] += 1e-3
+    change = tail_risk(result, more, s, S=b.operator).total - risk.total
+    assert change / 1e-3 == pytest.approx(risk.marginal[3], rel=1e-2)
+    assert risk.bound == risk.total
+
+
+def test_the_tail_of_a_simulated_portfolio():
+    """P(wᵀX > x) · x² approaches total² for X = A Z with Pareto(2) factors."""
+    rng = np.random.default_rng(1)
+    A = np.kron(np.eye(3), np.ones((4, 1))) * rng.uniform(0.5, 1.5, (12, 1))
+    scales = np.linalg.norm(A, axis=1)  # P(X_i > x) ≈ (s_i / x)²
+    S = sn.as_operator(A @ A.T / np.outer(scales, scales))
+    w = rng.random(12)
+    total = tail_risk(sn.factorize(S, 3), w, scales, S=S).total
+    assert total == pytest.approx(np.sqrt(w @ A @ A.T @ w), rel=1e-6)
+    losses = np.concatenate([rng.random((10**6, 3)) ** -0.5 @ A.T @ w for _ in range(4)])
+    x = np.quantile(losses, 0.9999)
+    hits = int((losses > x).sum())
+    assert hits / len(losses) * x**2 == pytest.approx(total**2, rel=0.25)
+    assert hits == pytest.approx(400, abs=1)
+
+
+def test_scales_from_a_panel():
+    rng = np.random.default_rng(2)
+    scales = np.array([1.0, 2.0, 5.0])
+    X = -scales * rng.random((200_000, 3)) ** -0.5  # losses with index 2
+    panel = sn.read_panel(X, kind="returns")
+    np.testing.assert_allclose(tail_scales(panel), scales, rtol=0.05)
+    S = sn.tail_dependence(panel)
+    result = sn.factorize(S, 2)
+    given = tail_risk(result, [1, 1, 1], scales, S=S).total
+    assert tail_risk(result, [1, 1, 1], S=S, panel=panel).total == pytest.approx(given, rel=0.05)
+    light = sn.read_panel(rng.normal(size=(5000, 3)), kind="returns")
+    with pytest.warns(MarginWarning, match="far from 2 for 3 of 3"):
+        tail_scales(light)
+
+
+def test_what_is_refused():
+    b = market("tpdm", 100)
+    result = sn.factorize(b.operator, b.k, seed=7)
+    with pytest.raises(InvalidInput, match="scales: are missing"):
+        tail_risk(result, np.ones(100), S=b.operator)
+    with pytest.raises(InvalidInput, match="weights: that of '2' is -1.*short"):
+        tail_risk(result, -np.eye(100)[2], np.ones(100), S=b.operator)
+    with pytest.raises(InvalidInput, match="weights: has shape"):
+        tail_risk(result, np.ones(5), np.ones(100), S=b.operator)
+    with pytest.raises(InvalidInput, match="weights: 'XYZ' was not in the fit"):
+        tail_risk(result, {"XYZ": 1.0}, np.ones(100), S=b.operator)
+    with pytest.raises(InvalidInput, match="S: has no signs"):
+        variance_risk(result, np.ones(100), np.ones(100), S=b.operator)
+    by_name = tail_risk(result, {"3": 2.0}, np.ones(100), S=b.operator)
+    assert by_name.total == pytest.approx(2.0, rel=1e-5)
+
+
+def test_variance_by_signed_correlation_and_its_bound():
+    panel = sn.read_panel(sp500_prices(), kind="prices")
+    S = sn.abs_correlation(panel)
+    result = sn.factorize(S, 4)
+    rng = np.random.default_rng(3)
+    w, v = rng.normal(size=20), panel.values.std(axis=0)
+    risk = variance_risk(result, w, v, S=S)
+    assert risk.total == pytest.approx((panel.values @ w).std(), rel=1e-6)
+    assert risk.bound >= risk.total
+    assert risk.instruments.sum() == pytest.approx(1, abs=1e-10)
+
+
+def test_returns_of_groups():
+    panel = sn.read_panel(sp500_prices(), kind="prices")
+    result = sn.factorize(sn.abs_correlation(panel), 4, n_init=5)
+    found = group_returns(result, panel)
+    assert found.series.shape == (len(panel.values), 4)
+    assert ((found.r_squared > 0) & (found.r_squared <= 1)).all()
+    H = result.H.double().numpy()
+    np.testing.assert_allclose(found.series, panel.values @ H / H.sum(axis=0))
+    assert found.r_squared.mean() > 0.4
+
+
+def test_loadings_of_new_instruments():
+    b = market("corr", 100)
+    S = dense(b.operator).numpy()
+    kept = np.arange(100) % 10 > 0
+    result = sn.factorize(S[np.ix_(kept, kept)], b.k, seed=7)
+    new = loadings_for(result, S[~kept][:, kept])
+    assert new.shape == (10, 10)
+    H = result.H.double().numpy()
+    expected = np.stack([nnls(H, row)[0] for row in S[~kept][:, kept]])
+    np.testing.assert_allclose(new, expected, atol=1e-6)
+    groups = result.labels().numpy()
+    scaled = new / torch.linalg.vector_norm(result.H, dim=0).numpy()
+    theirs = b.labels[kept]
+    for row, truth in zip(scaled, b.labels[~kept], strict=True):
+        assert theirs[groups == row.argmax()].tolist().count(truth) > 0
+    assert loadings_for(result, S[~kept][0, kept]).shape == (10,)
+    with pytest.raises(InvalidInput, match="dependence: has shape"):
+        loadings_for(result, np.ones(3))
+
+
+def test_joint_crashes():
+    crashes = np.zeros((10, 4), dtype=bool)
+    crashes[0, :2] = crashes[1, 2:] = crashes[2, [0, 2]] = True
+    assert crash_lift(crashes, [0, 0, 1, 1]) == pytest.approx((4 / 4) / (6 / 12))
+    assert np.isnan(crash_lift(np.zeros((3, 4)), [0, 0, 1, 1]))
