@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks bench-scaling docs clean
+.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks bench-scaling bench-kmeans docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -44,6 +44,9 @@ bench-stocks: $(STAMP)
 
 bench-scaling: $(STAMP)
 	@$(BIN)/python -m benchmarks.scaling
+
+bench-kmeans: $(STAMP)
+	@$(BIN)/python -m benchmarks.silhouettes
 
 docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build

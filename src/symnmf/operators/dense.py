@@ -88,8 +88,7 @@ class DenseOperator(OfRows):
             out = torch.empty(len(local), X.shape[1], dtype=X.dtype, device=X.device)
             columns = j.to(data.device)
             for part in row_chunks(len(local), len(j)):
-                block = data[local[part][:, None], columns].to(X.device)
-                torch.matmul(block, X, out=out[part])
+                torch.matmul(data[local[part][:, None], columns].to(X.device), X, out=out[part])
             return out
 
         return self.rows.at(i, product, by_chunk=True)
