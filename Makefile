@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks bench-scaling bench-kmeans docs clean
+.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks bench-scaling bench-kmeans bench-predict docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -47,6 +47,9 @@ bench-scaling: $(STAMP)
 
 bench-kmeans: $(STAMP)
 	@$(BIN)/python -m benchmarks.silhouettes
+
+bench-predict: $(STAMP)
+	@$(BIN)/python -m benchmarks.predict $(DATA)
 
 docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build

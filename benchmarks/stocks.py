@@ -69,12 +69,17 @@ def _seconds(call: Callable[[Any], Any], argument: Any) -> float:
     return min(times)
 
 
-def industries(console: Console, returns: pd.DataFrame, table: pd.DataFrame) -> None:
-    """ARI against the industries, of ours and of three methods of scikit-learn."""
+def in_large_industries(returns: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
+    """Industry of each stock in those that have enough of them."""
     known = dict(zip(table["ticker"], table["industry"], strict=True))
     label = pd.Series({c: known.get(c, "n/a") for c in returns.columns})
     sizes = label[label != "n/a"].value_counts()
-    chosen = label[label.isin(sizes[sizes >= FEWEST].index)]
+    return label[label.isin(sizes[sizes >= FEWEST].index)]
+
+
+def industries(console: Console, returns: pd.DataFrame, table: pd.DataFrame) -> None:
+    """ARI against the industries, of ours and of three methods of scikit-learn."""
+    chosen = in_large_industries(returns, table)
     k = chosen.nunique()
     panel = sn.read_panel(returns[chosen.index], kind="returns")
     for name, S in (("corr", sn.abs_correlation(panel)), ("tail", sn.tail_dependence(panel))):

@@ -19,12 +19,13 @@ def test_solvers_page_is_generated():
     assert written == module.page(), "run: python docs/solvers_page.py"
 
 
-def test_readme_python_runs():
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.mark.parametrize(("page", "said"), [("README.md", "Converged"), ("docs/groups.md", "XOM")])
+def test_python_of_the_pages_runs(page, said):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
     done = subprocess.run([sys.executable, "-c", "\n".join(blocks)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Converged" in done.stdout
+    assert said in done.stdout
 
 
 def test_readme_commands_exist():
