@@ -1,8 +1,11 @@
 """Spherical K-means on rows that are never normalized, and the paper's theorems about it."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import symnmf as sn
@@ -92,3 +95,49 @@ def test_same_seed_same_groups_and_more_starts_are_no_worse():
     assert torch.equal(one.labels, again.labels)
     more = sn.spherical_kmeans(b.operator, b.k, seed=1, n_init=4)
     assert more.objective <= one.objective
+
+
+def test_both_theorems_and_the_gap_between_them():
+    """Σ_i (1 − cos) = n − Σ ‖s_k‖, and (Σ ‖s_k‖)² ≤ n · Σ ‖s_k‖² / n_k."""
+    S = dense(market("corr", 100).operator)
+    X, rng = unit_rows(S), np.random.default_rng(1)
+    rows = UnitRows(sn.as_operator(S))
+    for _ in range(20):
+        labels = torch.from_numpy(rng.integers(6, size=100))
+        first, second = partition_objectives(rows, labels, 6)
+        sums = torch.stack([X[labels == g].sum(dim=0) for g in range(6)])
+        centres = sums / sums.norm(dim=1, keepdim=True)
+        loss = float((1 - (X * centres[labels]).sum(dim=1)).sum())
+        assert loss == pytest.approx(100 - first, abs=1e-9)
+        assert first**2 <= 100 * second * (1 + 1e-12)
+    blocks = torch.kron(torch.eye(4), torch.ones(5, 5)).double()
+    first, second = partition_objectives(
+        UnitRows(sn.as_operator(blocks)), torch.arange(4).repeat_interleave(5), 4
+    )
+    assert first**2 == pytest.approx(20 * second)
+
+
+def test_lloyd_from_the_same_start_as_scikit_learn():
+    """With the same rows and centres Euclidean Lloyd on unit rows makes the same first groups."""
+    b = market("corr", 100)
+    X = unit_rows(dense(b.operator)).numpy()
+    ours = sn.spherical_kmeans(dense(b.operator), b.k, seed=2)
+    centres = np.stack([X[ours.labels == g].mean(axis=0) for g in range(b.k)])
+    theirs = KMeans(b.k, init=centres, n_init=1, max_iter=50).fit(X).labels_
+    assert adjusted_rand_score(theirs, ours.labels) == 1
+
+
+@pytest.mark.parametrize(("noise", "degenerate"), [(0.02, True), (1.0, False)])
+def test_what_counts_as_one_direction(noise, degenerate):
+    rng = torch.Generator().manual_seed(3)
+    groups = torch.kron(torch.eye(4), torch.ones(15, 1))
+    B = torch.cat([torch.ones(60, 1), noise * groups + 0.01 * torch.rand(60, 4, generator=rng)], 1)
+    B = B / B.norm(dim=1, keepdim=True)
+    S = sn.GramOperator(B)
+    r_eff = 60 / float(torch.linalg.eigvalsh(dense(S))[-1])
+    assert (r_eff < 1.05) == degenerate
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sn.spherical_kmeans(S, 4)
+    assert found.degenerate == degenerate
+    assert found.spread <= found.bound + 1e-6
