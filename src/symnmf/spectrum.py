@@ -184,11 +184,11 @@ def _subspace(
     """Q ← orth(S Q), with Rayleigh–Ritz values and residuals; then Chebyshev polynomials of S."""
     start = torch.randn(S.n, p, generator=torch_stream(seed, "spectrum"), dtype=S.dtype)
     start = start.to(S.device)
-    fewest, plan = MIN_PASSES, DEGREES
+    fewest, plan = MIN_PASSES, list(DEGREES)
     if basis is not None:  # near enough for polynomials at once; the other columns stay random
         known = min(p - 2, basis.shape[1])
         start[:, :known] = basis[:, :known]
-        fewest, plan = 1, NEAR_DEGREES
+        fewest, plan = 1, list(NEAR_DEGREES)
     Q = torch.linalg.qr(start).Q
     del start
     done, degrees = 0, iter(plan)

@@ -245,19 +245,21 @@ def _absolute(
 ) -> tuple[Tensor, float, int]:
     """|R| from the upper tiles of R, with ‖R‖² and the number of negative pairs."""
     S = torch.empty(n, n, dtype=dtype)
-    frob_sq, negative = 0.0, 0
+    sums = np.zeros(3)
     for rows, columns, tile in tiles:
-        square, below = tile_sums(tile, rows != columns)
-        frob_sq, negative = frob_sq + square, negative + below
+        sums += tile_sums(tile, rows != columns)
         tile = tile.abs_().to(dtype)
         S[rows, columns] = tile
         S[columns, rows] = tile.T
-    return S, frob_sq, negative
+    return S, float(sums[0]), int(sums[1])
 
 
-def tile_sums(tile: Tensor, twice: bool) -> tuple[float, int]:
-    """‖·‖² and number of negative pairs of a tile of R, which off the diagonal stands for two."""
-    return (1 + twice) * float(tile.square().sum()), int((tile < 0).sum()) // (2 - twice)
+def tile_sums(tile: Tensor, twice: bool) -> np.ndarray:  # (3,)
+    """‖·‖² of a tile of R, its number of negative pairs, ‖|R| − R‖²; twice off the diagonal."""
+    below = tile.clamp(max=0)
+    squares = [float(tile.square().sum()), 4 * float(below.square().sum())]
+    count = int((tile < 0).sum()) // (2 - twice)
+    return np.array([(1 + twice) * squares[0], count, (1 + twice) * squares[1]])
 
 
 def _pairwise(

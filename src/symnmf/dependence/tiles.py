@@ -18,6 +18,8 @@ from symnmf.operators.base import row_chunks
 from symnmf.operators.rows import chunk_edges
 from symnmf.operators.writer import Writer, begun
 
+#: ‖|R| − R‖² against ‖R‖² that no error in float32 can show.
+NEGLIGIBLE = 1e-8
 #: Called with the share that is done, from 0 to 1.
 Report = Callable[[float], None]
 
@@ -38,8 +40,9 @@ def write_abs_correlation(
     """|R| of z-scores, shrunk by Ledoit–Wolf when n / T > 0.1, in a folder.
 
     Only the upper tiles are multiplied. What one pass over them can know is noted in that pass:
-    ‖R‖² for the shrinkage, and whether a correlation is negative. Where none is and it is smaller,
-    the factor of S = B Bᵀ + α·I is written instead of S. A killed run goes on where it was.
+    ‖R‖² for the shrinkage, and what negative correlations weigh. Where that is nothing (1e-8 of
+    ‖R‖²) and it is smaller, the factor of S = B Bᵀ + α·I is written instead of S. A killed run goes
+    on where it was.
 
     Arguments:
         folder: for the matrix.
@@ -58,8 +61,9 @@ def write_abs_correlation(
     if gram is None and begun(folder) == (n, n):
         narrow = False  # an earlier run found negative correlations
     writer = Writer(folder, (n, n) if not narrow else (n, samples), "float32", identity)
-    frob_sq, negative = _multiply(writer, scores, divisor or samples, not narrow, report)
-    if narrow and negative:
+    sums = _multiply(writer, scores, divisor or samples, not narrow, report)
+    frob_sq, negative, off = float(sums[0]), int(sums[1]), float(sums[2])
+    if narrow and off > NEGLIGIBLE * frob_sq:
         if gram:
             raise InvalidInput(
                 "gram", f"{negative} correlations are negative", "Their sizes need the dense form"
@@ -77,6 +81,8 @@ def write_abs_correlation(
         shrinks = n / samples > RATIO
         alpha = ledoit_wolf_intensity(frob_sq, fourth, n, samples) if shrinks else 0.0
     about = {"intensity": alpha, "negative": negative, **identity}
+    if narrow:
+        about["left as they are"] = f"negative ones, {off / frob_sq:.1e} of ‖S‖² off their size"
     edges = chunk_edges(n)
     for c, (begin, stop) in enumerate(pairwise(edges)):
         if f"scaled {c}" in writer.done:
@@ -94,24 +100,23 @@ def write_abs_correlation(
 
 def _multiply(
     writer: Writer, scores: Tensor, divisor: float, keep: bool, report: Report | None
-) -> tuple[float, int]:
+) -> np.ndarray:  # (3,)
     """Every upper tile of R: summed, and written as |R| where it is kept."""
     n = len(scores)
     parts = list(row_chunks(n, 1, TILE))
     for a, rows in enumerate(parts):
         if f"row {a}" in writer.done:
             continue
-        frob_sq, negative = 0.0, 0
+        sums = np.zeros(3)
         for columns in parts[a:]:
             tile = product64(scores[rows], scores[columns]).div_(divisor)
-            square, below = tile_sums(tile, rows != columns)
-            frob_sq, negative = frob_sq + square, negative + below
+            sums += tile_sums(tile, rows != columns)
             if keep:
                 size = tile.abs_().to(torch.float32).numpy()
                 writer.array[rows, columns] = size
                 writer.array[columns, rows] = size.T
-        writer.note(f"row {a}", [frob_sq, negative])
+        writer.note(f"row {a}", sums.tolist())
         if report is not None:
             report(1 - (1 - (a + 1) / len(parts)) ** 2)
-    records = [writer.done[f"row {a}"] for a in range(len(parts))]
-    return sum(r[0] for r in records), sum(r[1] for r in records)
+    total: np.ndarray = np.sum([writer.done[f"row {a}"] for a in range(len(parts))], axis=0)
+    return total
