@@ -264,6 +264,7 @@ class Result:
         solver: name of the solver; ``options`` its hyper-parameters.
         seed: of the start and of every draw.
         iterations, seconds, products: what was spent (products of S with k columns).
+        looking: seconds of it that went into looks, not steps.
         names: names of the rows, where known.
         notes: what was chosen for the caller, and why.
     """
@@ -280,6 +281,7 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    looking: float = 0.0
 
     def labels(self) -> Tensor:  # (n,)
         """Group of each row: argmax over unit-norm columns; −1 for a zero row."""

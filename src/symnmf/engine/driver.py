@@ -158,6 +158,7 @@ class _Driver:
             self.watch.since = 0
         self.iteration = 0
         self.saved_at: int | None = None  # the iteration at which the end was saved
+        self.looking = 0.0  # seconds spent in looks
         self.torn = False  # a step was cut off: the state is not to be saved
         self.state: State
         self.best: tuple[int, Tensor]  # place in the history, factor
@@ -249,6 +250,7 @@ class _Driver:
             products=self.problem.products(self.watch.since),
             options=options_of(self.solver),
             names=None if self.problem.S.names is None else tuple(self.problem.S.names),
+            looking=self.looking,
         )
 
     def _look(self, *, whole: bool = True) -> None:
@@ -257,7 +259,7 @@ class _Driver:
         ``whole`` says that a whole interval lies behind, and that the solver is ready to be judged:
         only then can a look be stagnant.
         """
-        state = self.state
+        began, state = perf_counter(), self.state
         if state.SH is None:
             state.SH = self.problem.S.matmul(state.H)
         if not self.problem.S.same(state.H):
@@ -270,6 +272,7 @@ class _Driver:
         history = self.watch.history
         if len(history) == 1 or check.error < history[self.best[0]].error:
             self.best = (len(history) - 1, state.H.clone())
+        self.looking += perf_counter() - began
 
     def _ended(self, callbacks: Sequence[Callback], *, fresh: bool = True) -> Status | None:
         """What the newest look means: an end, a reaction of the solver, or nothing."""
