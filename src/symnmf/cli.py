@@ -93,10 +93,11 @@ def _demo_part(
 
     from symnmf.factorize import factorize
     from symnmf.files import write_text
+    from symnmf.groups.naming import ordered
     from symnmf.plot import heat_maps
     from symnmf.results import save
 
-    result = factorize(S, k, solver, seed=seed, n_init=5, progress=True)
+    result = ordered(factorize(S, k, solver, seed=seed, n_init=5, progress=True))
     save(result, folder, force=True)
     write_text(folder / "groups.html", heat_maps(S, result, title).to_html())
     _show(console, f"Instruments that {title}, k = {k}", result)
@@ -177,11 +178,14 @@ def fit(
 
     if nproc > 1 and not launch.inside():
         raise typer.Exit(launch.again(sys.argv[1:], nproc))
+    from symnmf.data.matrix import read_classes
     from symnmf.engine import Checkpoint
     from symnmf.factorize import factorize
     from symnmf.files import write_json
+    from symnmf.groups.naming import ordered
     from symnmf.results import check_free, save
 
+    classes = None if compare is None else read_classes(compare)
     resume = resume or launch.restarted()
     group = join(timeout)
     if group is None or group.rank == 0:
@@ -203,6 +207,7 @@ def fit(
         group.leave()
         if group.rank > 0:
             raise typer.Exit(0)
+    result = ordered(result)
     save(result, out, force=force or resume)
     if record:
         write_json(out / "data.json", record)
@@ -210,24 +215,23 @@ def fit(
     for step in [*record.get("panel", ()), *record.get("dependence", ())]:
         console.print(f"- {step}", **PLAIN)
     _show(console, str(matrix or returns or prices), result)
-    if compare is not None:
-        _compare(console, result, compare, out)
+    if classes is not None:
+        _compare(console, result, classes, out)
     console.print(f"Files: {out}")
     raise typer.Exit(launch.exit_code(0 if result.status.good else 1))
 
 
-def _compare(console: Console, result: Result, path: Path, out: Path) -> None:
+def _compare(console: Console, result: Result, classes: dict[str, str], out: Path) -> None:
     """Groups against the user's own classes: two numbers, and a table as a file."""
-    from symnmf.data.matrix import read_classes
-    from symnmf.files import atomic
+    from symnmf.files import atomic, safe_cell
     from symnmf.groups.naming import compare
 
-    found = compare(result, read_classes(path))
+    found = compare(result, classes)
     with atomic(out / "classes.csv") as temporary:
-        found.table.to_csv(temporary)
+        found.table.rename(index=safe_cell, columns=safe_cell).to_csv(temporary)
     left = f"; {len(found.missing)} names have no class" if found.missing else ""
     console.print(
-        f"Against {path}: ARI {found.ari:.2f}, NMI {found.nmi:.2f}{left}; counts in classes.csv",
+        f"Against your classes: ARI {found.ari:.2f}, NMI {found.nmi:.2f}{left}; see classes.csv",
         **PLAIN,
     )
 
@@ -285,6 +289,10 @@ def roll(
     dependence: Annotated[
         str, typer.Option("--dependence", help="tail (crash together) or correlation.")
     ] = "tail",
+    q: Annotated[
+        float | None, typer.Option("--q", help="Fraction of days taken as extreme; 0.05.")
+    ] = None,
+    tail: Annotated[str, typer.Option("--tail", help="lower (losses) or upper.")] = "lower",
     missing: Annotated[
         str, typer.Option("--missing", help="error, drop-columns, drop-rows or pairwise.")
     ] = "error",
@@ -297,7 +305,7 @@ def roll(
 ) -> None:
     """Groups through time: who moved, and when it broke.
 
-    Example: symnmf roll --prices prices.csv --window 500 --step 21 --k 10 --out through-time
+    Example: symnmf roll --prices prices.csv --window 1000 --step 21 --k 10 --out through-time
     """
     from symnmf.data import read_panel
     from symnmf.errors import InvalidInput
@@ -319,7 +327,8 @@ def roll(
         status = f"{w.result.status.name}{ari}, {len(w.moved)} moved{sign}"
         console.print(f"{w.first} to {w.last}: {status}", **PLAIN)
 
-    found = rolling(panel, window, step, k, dependence, seed=seed, on_window=show)
+    options: dict[str, Any] = {"tail": tail, "q": q} if dependence == "tail" else {}
+    found = rolling(panel, window, step, k, dependence, seed=seed, on_window=show, **options)
     save_rolling(found, out)
     console.print(
         f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}", **PLAIN

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from symnmf.data.panel import read_panel
 from symnmf.dependence import estimate
 from symnmf.factorize import factorize
+from symnmf.groups.naming import ordered
 
 
 class DependenceFactors(BaseEstimator):  # type: ignore[misc]
@@ -78,6 +79,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
             n_init=self.n_init,
             **(self.options or {}),
         )
+        self.result_ = ordered(self.result_)
         self.panel_summary_ = panel.summary
         self.certificate_ = self.result_.certificate
         H = self.result_.H.cpu().numpy()

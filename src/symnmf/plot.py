@@ -12,6 +12,7 @@ from torch import Tensor
 from symnmf.contract import Result
 from symnmf.dependence.diagnostics import StabilityCurve
 from symnmf.dependence.tail import TailEstimate
+from symnmf.groups.rank import RankSuggestion
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.base import row_chunks
 
@@ -132,6 +133,25 @@ def exceedance_dates(about: TailEstimate) -> Figure:
     figure.update_xaxes(title="")
     figure.update_yaxes(title="radius", type="log")
     figure.update_layout(template="plotly_white", title=f"{len(about.dates)} extreme observations")
+    return figure
+
+
+def rank_evidence(found: RankSuggestion) -> Figure:
+    """Leading eigenvalues on a log scale, with the suggested number of groups marked.
+
+    Arguments:
+        found: of :func:`symnmf.suggest_rank`.
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    at = np.arange(1, len(found.values) + 1)
+    line = Scatter(x=at, y=found.values, mode="lines+markers", name="eigenvalues")
+    line.hovertemplate = "λ_%{x} = %{y:.3g}<extra></extra>"
+    figure = Figure([line])
+    figure.add_vline(found.k + 0.5, line_dash="dash", annotation_text=f"{found.k} groups")
+    figure.update_xaxes(title="rank")
+    figure.update_yaxes(title="eigenvalue of S", type="log")
+    figure.update_layout(template="plotly_white", title=found.reasons[0])
     return figure
 
 

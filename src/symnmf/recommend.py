@@ -16,6 +16,8 @@ GOALS = ("fit", "labels")
 #: have one direction. On the paper's matrices silhouettes hold at n = 10⁵, where it is 0.0014, and
 #: vanish at 10⁶ (its section 6).
 ONE_DIRECTION = 5e-4
+#: And the effective rank up to which they have one whatever that sine is.
+NEARLY_RANK_ONE = 1.05
 #: Effective rank that tells the paper's two kinds of spectra apart: 1.1–1.9 and 3.6–4.2 (Table 2).
 CORRELATION_TYPE = 2.5
 #: From this size on the paper's runs are long.
@@ -92,7 +94,7 @@ def advise(
         bound = f"(‖S‖² − λ₁²) / ‖S‖² = {left:.2g}"
         if left <= right:  # always so for a positive semidefinite S
             bound += f" ≤ (r_eff − 1)² = {right:.2g}"
-        if left > ONE_DIRECTION:
+        if not one_direction(problem):
             reason = f"only labels are wanted, and rows of S point in several directions: {bound}"
             return Recommendation("spherical-kmeans", reasons=(reason,))
         reasons.append(
@@ -117,6 +119,12 @@ def angular_collapse(problem: Problem) -> tuple[float, float]:
     spectrum = problem.spectrum
     r_eff = spectrum.trace / float(spectrum.values[0])
     return spectrum.rank_one, (r_eff - 1) ** 2
+
+
+def one_direction(problem: Problem) -> bool:
+    """Whether the rows of S have so nearly one direction that partitions by angle mean nothing."""
+    left, right = angular_collapse(problem)
+    return left < ONE_DIRECTION or right**0.5 <= NEARLY_RANK_ONE - 1
 
 
 def _paper_rule(problem: Problem, r_eff: float, gap: float, short: bool) -> tuple[str, str]:

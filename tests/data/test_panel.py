@@ -217,3 +217,38 @@ def test_random_frames_give_a_panel_or_a_typed_error(values, kind, missing, inde
         return
     assert np.isfinite(panel.values).all()
     assert S.n == len(panel.names) >= 2
+
+
+def table_of(dates):
+    values = np.random.default_rng(0).normal(size=(len(dates), 2))
+    return pd.DataFrame({"date": dates, "a": values[:, 0], "b": values[:, 1]})
+
+
+def test_dates_are_read_by_one_format():
+    days = pd.date_range("2024-01-01", periods=40)
+    for written in ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%Y-%m-%d", "%Y%m%d", "%d %b %Y"):
+        panel = sn.read_panel(table_of(days.strftime(written)), kind="returns")
+        assert (panel.dates == days.to_numpy()).all(), written
+    numbers = table_of(days.strftime("%Y%m%d").astype(int))
+    assert (sn.read_panel(numbers, kind="returns").dates == days.to_numpy()).all()
+    with pytest.raises(InvalidTable, match="'01/02/2024', month first or day first"):
+        sn.read_panel(table_of([f"0{d}/02/2024" for d in range(1, 8)]), kind="returns")
+
+
+def test_row_numbers_are_no_instrument():
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(30, 3)), columns=list("abc"))
+    filtered = frame[frame["a"] > -1]
+    assert sn.read_panel(filtered, kind="returns").names == ("a", "b", "c")
+    dated = frame.assign(date=pd.date_range("2024-01-01", periods=30))[["date", "a", "b"]]
+    assert sn.read_panel(dated[dated["a"] > -1], kind="returns").names == ("a", "b")
+
+
+def test_long_tables_with_whole_numbers_as_names():
+    days = pd.date_range("2024-01-01", periods=20).repeat(3)
+    values = np.random.default_rng(2).normal(size=60)
+    table = pd.DataFrame(
+        {"date": days, "permno": np.tile([10107, 11850, 12490], 20), "ret": values}
+    )
+    panel = sn.read_panel(table, kind="returns")
+    assert panel.names == ("10107", "11850", "12490")
+    np.testing.assert_allclose(panel.values, values.reshape(20, 3))

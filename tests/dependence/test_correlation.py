@@ -134,6 +134,30 @@ def test_tables_whose_matrix_goes_to_disk(tmp_path):
         sn.abs_correlation(X, folder=tmp_path / "T", remove="noise")
 
 
+def test_what_is_asked_for_is_what_is_kept(tmp_path):
+    X = factors(40, 90)
+    wide = sn.abs_correlation(X, dtype=torch.float64)
+    scores = wide.about.scores
+    torch.testing.assert_close(scores.square().mean(dim=1), torch.ones(90, dtype=torch.float64))
+    sn.abs_correlation(X, folder=tmp_path / "S", shrinkage=0.0)
+    with pytest.raises(InvalidFile, match="holds another matrix"):
+        sn.abs_correlation(X, folder=tmp_path / "S", shrinkage=0.9)
+    X[3, 2] = np.nan
+    holes = sn.read_panel(X, kind="returns", missing="pairwise")
+    with pytest.raises(InvalidInput, match="folder: does not go with missing"):
+        sn.abs_correlation(holes, folder=tmp_path / "T")
+
+
+def test_signs_of_what_was_used():
+    X = factors(60, 8, seed=5)
+    X[:, 3] *= -1
+    X[:25, 3] = np.nan
+    panel = sn.read_panel(X, kind="returns", missing="pairwise")
+    everything = torch.arange(8)
+    signs = sn.abs_correlation(panel).about.signs(everything, everything).numpy()
+    np.testing.assert_array_equal(signs, np.sign(pd.DataFrame(X).corr().to_numpy()))
+
+
 def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
     with pytest.raises(NotEnough, match="correlation of 30 instruments needs .*folder="):

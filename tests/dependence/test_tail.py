@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 import symnmf as sn
 from conftest import SHARED, dense
-from symnmf.dependence.diagnostics import chi
+from symnmf.dependence.diagnostics import chi, hill_curve, threshold_stability
 from symnmf.dependence.margins import gpd_scores, hill, ranks, to_margins
 from symnmf.dependence.tail import Threshold, keep_largest, population_tpdm
 from symnmf.errors import InvalidInput, InvalidTable, MarginWarning
@@ -195,4 +195,25 @@ def test_missing_numbers_are_refused():
     panel = sn.read_panel(R, kind="returns", missing="pairwise")
     with pytest.raises(InvalidTable, match="1 numbers are missing.*whole rows"):
         sn.tail_dependence(panel)
+    for diagnostic in (chi, threshold_stability, hill_curve):
+        with pytest.raises(InvalidTable, match="1 numbers are missing"):
+            diagnostic(panel)
     assert Threshold.of().name == "q"
+
+
+def test_what_does_not_go_together_is_refused():
+    R = np.random.default_rng(0).standard_t(3, size=(1000, 3))
+    with pytest.raises(InvalidInput, match="decluster: got 5 with estimator='pairwise'"):
+        sn.tail_dependence(R, estimator="pairwise", decluster=5)
+    with pytest.raises(InvalidInput, match="radius: leaves the pair"):
+        top = float(np.linalg.norm(to_margins(-R), axis=1).max())
+        sn.tail_dependence(R, estimator="pairwise", radius=0.999 * top, few=True)
+    for wrong in ({"count": 50.7}, {"q": "a"}):
+        with pytest.raises(InvalidInput, match=f"{next(iter(wrong))}: got"):
+            sn.tail_dependence(R, **wrong)
+
+
+def test_a_bounded_margin_does_not_explode():
+    X = np.random.default_rng(0).random((1000, 2))
+    assert to_margins(X, "gpd").max() < 1100
+    assert to_margins(X, "frechet").max() > 30

@@ -51,6 +51,9 @@ def test_columns_of_two_factorizations_are_aligned(result):
     few = align(result.H, result.H[:, [3, 5]])
     assert few[:2].tolist() == [3, 5]
     assert sorted(few.tolist()) == list(range(10))
+    eye = torch.eye(3)
+    assert align(eye[:, [2, 0]], eye).tolist() == [1, 0]  # more groups there than here
+    assert align(eye[:, [1, 2]], eye).tolist() == [1, 0]
     with pytest.raises(InvalidInput, match="reference: has 99 rows"):
         align(result.H, result.H[:99])
 

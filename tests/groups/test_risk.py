@@ -1,6 +1,7 @@
 """Risk of portfolios: shares, formulas, simulated tails."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.optimize import nnls
@@ -134,3 +135,70 @@ def test_joint_crashes():
     crashes[0, :2] = crashes[1, 2:] = crashes[2, [0, 2]] = True
     assert crash_lift(crashes, [0, 0, 1, 1]) == pytest.approx((4 / 4) / (6 / 12))
     assert np.isnan(crash_lift(np.zeros((3, 4)), [0, 0, 1, 1]))
+
+
+def hedged(T=2000):
+    """Five instruments and five that move against them."""
+    rng = np.random.default_rng(4)
+    common = rng.normal(size=(T, 1)) * np.repeat([1.0, -1.0], 5)
+    return sn.read_panel(common + 0.4 * rng.normal(size=(T, 10)), kind="returns")
+
+
+def test_a_hedge_is_seen():
+    panel = hedged()
+    S = sn.abs_correlation(panel)
+    result = sn.factorize(S, 2)
+    v = panel.values.std(axis=0)
+    risk = variance_risk(result, np.ones(10), v, S=S)
+    assert risk.total == pytest.approx(panel.values.sum(axis=1).std(), rel=1e-6)
+    assert risk.total < 0.5 * risk.bound
+    assert risk.factors.sum() + risk.left_out == pytest.approx(1)
+    assert (risk.factors <= 1.01).all()
+    assert group_returns(result, panel, S).r_squared.min() > 0.7
+    assert group_returns(result, panel).r_squared.min() < 0.7
+
+
+@pytest.mark.parametrize("options", [{}, {"remove": "noise"}, {"missing": True}])
+def test_the_bound_is_above_the_risk(options):
+    panel = sn.read_panel(sp500_prices().iloc[:900], kind="prices")
+    if options.pop("missing", False):
+        values = panel.values.copy()
+        values[:200, 3] = np.nan
+        panel = panel.with_values(values)
+    S = sn.abs_correlation(panel, **options)
+    result, rng = sn.factorize(S, 3), np.random.default_rng(0)
+    for w in (rng.random(20), rng.normal(size=20), np.eye(20)[3]):
+        risk = variance_risk(result, w, np.ones(20), S=S)
+        assert risk.bound >= risk.total
+    assert risk.total == pytest.approx(1.0, rel=1e-5)  # one instrument of volatility one
+
+
+def test_names_decide_not_places():
+    S = sn.as_operator(np.kron(np.eye(2), np.ones((3, 3))), names=list("abcdef"))
+    result = sn.factorize(S, 2)
+    weights = pd.Series({"f": 0.0, "a": 3.0})
+    assert tail_risk(result, weights, np.arange(1.0, 7), S=S).total == pytest.approx(3.0)
+    with pytest.raises(InvalidInput, match="scales: 'b' has none"):
+        tail_risk(result, weights, {"a": 1.0}, S=S)
+    classes = pd.Series({"f": "x", "e": "x", "d": "x", "c": "y", "b": "y", "a": "y"})
+    assert sn.compare(result, classes).ari == 1
+
+
+def test_the_formula_is_not_used_where_it_does_not_hold():
+    panel = sn.read_panel(sp500_prices().iloc[:1500], kind="prices")
+    plain, steep = sn.abs_correlation(panel), sn.tail_dependence(panel, alpha=4.0)
+    for S, words in ((plain, "is no tail dependence"), (steep, "has index 4")):
+        with pytest.raises(InvalidInput, match=words):
+            tail_risk(sn.factorize(S, 3), np.ones(20), np.ones(20), S=S)
+    S = sn.tail_dependence(panel)
+    result = sn.factorize(S, 3)
+    turned = sn.read_panel(sp500_prices().iloc[:1500, ::-1], kind="prices")
+    for call in (
+        lambda: tail_risk(result, np.ones(20), S=S, panel=turned),
+        lambda: group_returns(result, turned),
+        lambda: sn.bootstrap(turned, result, draws=1),
+    ):
+        with pytest.raises(InvalidInput, match="panel: has 20 columns that are not the 20 rows"):
+            call()
+    with pytest.raises(InvalidInput, match="tail: got 'Lower'"):
+        tail_scales(panel, tail="Lower")

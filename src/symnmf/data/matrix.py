@@ -107,10 +107,12 @@ def read_classes(path: str | Path) -> dict[str, str]:
     if not path.is_file():
         raise InvalidFile(str(path), "does not exist", "Check the path")
     found: dict[str, str] = {}
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.reader(file)
-        next(rows, None)
-        for line, row in enumerate(rows, start=2):
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except ValueError as broken:
+        raise InvalidFile(str(path), "is not written in UTF-8", "Save it as UTF-8") from broken
+    if lines:
+        for line, row in enumerate(csv.reader(lines[1:]), start=2):
             if not row:
                 continue
             if len(row) < 2:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+import warnings
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -15,6 +17,8 @@ from symnmf.errors import InvalidFile, InvalidTable
 
 #: Cells that stand for a missing number in a csv file.
 BLANK = {"", "na", "n/a", "nan", "null", "none", "-"}
+#: Whole numbers that are read as dates, like 20241231.
+CALENDAR, EIGHT = (17000101, 22001231), re.compile(r"\s*\d{8}\s*")
 
 
 @dataclass
@@ -105,8 +109,7 @@ def _from_frame(frame: pd.DataFrame) -> Table:
     """Wide or long, with the dates in the index or in the first column."""
     if frame.empty:
         raise InvalidTable("table", f"has shape {frame.shape}", "Give it rows and columns")
-    if not isinstance(frame.index, pd.RangeIndex):
-        frame = frame.reset_index(names=[str(n or "date") for n in frame.index.names])
+    frame = _with_index(frame)
     columns = list(frame.columns)
     first = frame.iloc[:, 0]
     dates = _as_dates(first)
@@ -124,6 +127,21 @@ def _from_frame(frame: pd.DataFrame) -> Table:
     return _wide(frame, None)
 
 
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """The index as first column where it says something; row numbers do not."""
+    index = frame.index
+    if isinstance(index, pd.RangeIndex):
+        return frame
+    if index.nlevels == 1:
+        column = index.to_series().reset_index(drop=True)
+        if _numeric(column) and _as_dates(column) is None:
+            return frame.reset_index(drop=True)
+    taken = {str(c) for c in frame.columns}
+    names = [str(name or "date") for name in index.names]
+    names = [f"index {name}" if name in taken else name for name in names]
+    return frame.reset_index(names=names)
+
+
 def _long(frame: pd.DataFrame) -> Table | None:
     """(date, name, value) in any order of the three columns, or None."""
     roles: dict[str, int] = {}
@@ -135,6 +153,15 @@ def _long(frame: pd.DataFrame) -> Table | None:
             roles["value"] = j
         elif "name" not in roles and not _numeric(column):
             roles["name"] = j
+    if "date" in roles and "name" not in roles:  # identifiers may be whole numbers
+        rest = [j for j in range(3) if j != roles["date"]]
+        whole = [j for j in rest if pd.api.types.is_integer_dtype(frame.iloc[:, j])]
+        if (
+            len(whole) == 1
+            and _numeric(frame.iloc[:, rest[0]])
+            and _numeric(frame.iloc[:, rest[1]])
+        ):
+            roles |= {"name": whole[0], "value": rest[0] + rest[1] - whole[0]}
     if len(roles) != 3:
         return None
     dates = _as_dates(frame.iloc[:, roles["date"]])
@@ -173,8 +200,16 @@ def _wide(frame: pd.DataFrame, dates: np.ndarray | None) -> Table:
 
 def _as_dates(column: pd.Series) -> np.ndarray | None:
     """Dates as datetime64, or None when the column holds something else."""
+    if len(column) and column.map(lambda v: isinstance(v, str) and EIGHT.fullmatch(v)).all():
+        column = column.astype("int64")
     if pd.api.types.is_datetime64_any_dtype(column):
         stamps = column
+    elif pd.api.types.is_integer_dtype(column):
+        if not len(column) or not column.between(*CALENDAR).all():
+            return None
+        stamps = pd.to_datetime(column.astype(str), errors="coerce", format="%Y%m%d")
+        if stamps.isna().any():
+            return None
     elif pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
         return None
     else:
@@ -183,17 +218,44 @@ def _as_dates(column: pd.Series) -> np.ndarray | None:
             return None
         if any(isinstance(v, str) and _is_number(v) for v in filled):
             return None
-        stamps = pd.to_datetime(column, errors="coerce", format="mixed", utc=False)
-        if not pd.api.types.is_datetime64_any_dtype(stamps) or bool(
-            (stamps.isna() & ~column.map(_blank)).any()
-        ):
+        parsed = _parse_dates(column)
+        if parsed is None:
             return None
+        stamps = parsed
     if stamps.isna().any():
         row = int(np.flatnonzero(stamps.isna())[0])
         raise InvalidTable("table", f"row {row} has no date", "Give every row its date")
     if stamps.dt.tz is not None:
         stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
     return np.asarray(stamps.to_numpy(), dtype="datetime64[ns]")
+
+
+def _parse_dates(column: pd.Series) -> pd.Series | None:
+    """Words to dates by one format for the whole column, or None.
+
+    Where month first and day first both read every row, and differently, nobody can know.
+    """
+    there = ~column.map(_blank)
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for options in ({"format": "ISO8601"}, {"dayfirst": False}, {"dayfirst": True}):
+            stamps = pd.to_datetime(column, errors="coerce", **options)
+            whole = pd.api.types.is_datetime64_any_dtype(stamps) and bool(
+                stamps[there].notna().all()
+            )
+            if whole and "format" in options:
+                return stamps
+            if whole:
+                found.append(stamps)
+    if len(found) == 2 and not found[0].equals(found[1]):
+        row = int(np.flatnonzero((found[0] != found[1]) & there)[0])
+        raise InvalidTable(
+            "table",
+            f"row {row} has the date {column.iloc[row]!r}, month first or day first",
+            "Write dates as 2024-12-31",
+        )
+    return found[0] if found else None
 
 
 def _blank(value: Any) -> bool:

@@ -44,6 +44,8 @@ class CorrelationEstimate:
     Attributes:
         intensity: of the shrinkage.
         scores: (n, T) z-scores, zero where a number is missing.
+        below: (n, n) where the correlation is negative, if the scores alone do not tell it:
+            for missing numbers, and after noise was taken out; else None.
         negative: how many pairs have a negative correlation.
         steps: sentences for people.
     """
@@ -52,9 +54,12 @@ class CorrelationEstimate:
     scores: Tensor
     negative: int
     steps: tuple[str, ...]
+    below: Tensor | None = None
 
     def signs(self, i: Tensor, j: Tensor) -> Tensor:  # (|i|, |j|)
         """Sign of the correlation of instruments i with instruments j: a hedge shows as −1."""
+        if self.below is not None:
+            return 1.0 - 2.0 * self.below[i[:, None], j].to(self.scores.dtype)
         return torch.sign(self.scores[i] @ self.scores[j].T)
 
 
@@ -100,6 +105,12 @@ def abs_correlation(
     n, samples = X.shape
     holes = torch.isnan(X)
     if bool(holes.any()):
+        if folder is not None:
+            raise InvalidInput(
+                "folder",
+                "does not go with missing numbers",
+                "Read the panel with missing='drop-columns' or 'drop-rows'",
+            )
         return _pairwise(panel, X, holes, shrinkage, wanted, dtype)
     scores = standardize(X)
     steps = [f"z-scores of {samples} observations"]
@@ -116,9 +127,10 @@ def abs_correlation(
         "Pass folder= to write it to disk in tiles, or take fewer instruments",
     )
     made: SymmetricOperator
+    below = None
     narrow = 2 * samples < n and "noise" not in wanted  # a product with the scores is cheaper
     if narrow and not any(bool((tile < 0).any()) for *_, tile in _tiles(scores)):
-        B = scores.to(dtype).mul_(((1 - alpha) / samples) ** 0.5)
+        B = scores.to(dtype) * ((1 - alpha) / samples) ** 0.5
         made = GramOperator(B, torch.full((n,), float(alpha), dtype=dtype) if alpha else None)
         negative = 0
         steps.append("no correlation is negative: kept as a Gram matrix of the scores")
@@ -126,13 +138,14 @@ def abs_correlation(
         tiles = _tiles(scores)
         if "noise" in wanted:
             R, edge = without_noise(scores)
+            below = R < 0
             steps.append(f"eigenvalues below {edge:.3g} flattened to their mean")
             tiles = iter([(slice(0, n), slice(0, n), R)])
         S, _, negative = _absolute(tiles, n, dtype)
         made = DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0))
         steps.append(_signs(negative, n))
     made.names = panel.names
-    made.about = CorrelationEstimate(alpha, scores, negative, tuple(steps))
+    made.about = CorrelationEstimate(alpha, scores, negative, tuple(steps), below)
     return made
 
 
@@ -183,7 +196,7 @@ def _on_disk(
     identity = {"scores": mark, "shrunk by": alpha}
     if not (folder / MANIFEST).exists():
         write_abs_correlation(folder, narrow, 0.0, identity, intensity=alpha, names=panel.names)
-    elif read_stored(folder).about.get("scores") != mark:
+    elif any(read_stored(folder).about.get(key) != value for key, value in identity.items()):
         raise InvalidFile(str(folder), "holds another matrix", "Choose a new folder")
     made = open_matrix(folder)
     stored = read_stored(folder)
@@ -277,6 +290,8 @@ def _pairwise(
             "does not go with missing numbers",
             "Read the panel with missing='drop-columns' or 'drop-rows'",
         )
+    require(64 * len(X) ** 2, f"the correlation of {len(X)} instruments with missing numbers",
+            "Take fewer instruments, or drop rows or columns")  # fmt: skip
     mask = (~holes).to(torch.float64)
     filled = torch.where(holes, 0.0, X - torch.nanmean(X, dim=1, keepdim=True))
     count = mask @ mask.T
@@ -304,7 +319,7 @@ def _pairwise(
     )
     made.names = panel.names
     scores = filled / (squares.diagonal() / count.diagonal()).sqrt()[:, None]
-    made.about = CorrelationEstimate(0.0, scores, negative, steps)
+    made.about = CorrelationEstimate(0.0, scores, negative, steps, R < 0)
     return made
 
 

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from symnmf.data.panel import Panel
 from symnmf.dependence.margins import hill, to_margins
-from symnmf.dependence.tail import TailEstimate, Threshold, unit_diagonal_gram
+from symnmf.dependence.tail import TailEstimate, Threshold, signed_for, unit_diagonal_gram
 from symnmf.errors import InvalidInput
 from symnmf.operators import DenseOperator, SymmetricOperator
 from symnmf.seeds import numpy_stream
@@ -88,6 +88,8 @@ def independence_baseline(
     about = S.about
     if not isinstance(about, TailEstimate):
         raise InvalidInput("S", "is not a TPDM of tail_dependence", "Pass what it returned")
+    if about.estimator != "global":
+        raise InvalidInput("S", "is the pairwise estimate", "The baseline is for the global one")
     X, _ = _heavy(panel, about.tail, about.margins, about.alpha)
     rule = Threshold("count", len(about.exceedances))
     found = []
@@ -118,7 +120,7 @@ def debiased(S: SymmetricOperator, baseline: float) -> DenseOperator:
     matrix = S.block(everything, everything).sub_(baseline).div_(1 - baseline).clamp_(min=0)
     matrix.fill_diagonal_(1.0)
     made = DenseOperator(matrix)
-    made.names, made.about = S.names, S.about
+    made.names = S.names
     return made
 
 
@@ -134,7 +136,7 @@ def chi(panel: Panel, p: float = 0.95, tail: str = "lower") -> np.ndarray:  # (n
         p: level.
         tail: ``"lower"`` or ``"upper"``.
     """
-    X = -panel.values if tail == "lower" else panel.values
+    X = signed_for(panel, tail)
     above = (rankdata(X, method="ordinal", axis=0) > p * (len(X) + 1)).astype(np.float64)
     count = above.sum(axis=0)
     middle = (count[:, None] + count) / 2
@@ -148,7 +150,7 @@ def hill_curve(
     panel: Panel, counts: np.ndarray | None = None, tail: str = "lower"
 ) -> tuple[np.ndarray, np.ndarray]:  # (m,), (m, n)
     """Hill's estimate of the tail index of every margin, against the number of extremes used."""
-    X = -panel.values if tail == "lower" else panel.values
+    X = signed_for(panel, tail)
     T = len(X)
     counts = (
         np.unique(np.geomspace(10, max(11, T // 5), 20).astype(int)) if counts is None else counts
@@ -159,7 +161,7 @@ def hill_curve(
 def _heavy(
     panel: Panel, tail: str, margins: str, alpha: float = 2.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    X = to_margins(-panel.values if tail == "lower" else panel.values, margins, alpha)
+    X = to_margins(signed_for(panel, tail), margins, alpha)
     return X, np.sqrt(np.einsum("ti,ti->t", X, X))
 
 

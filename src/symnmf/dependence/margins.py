@@ -53,7 +53,7 @@ def to_margins(X: np.ndarray, margins: str = "frechet", alpha: float = 2.0) -> n
 def gpd_scores(X: np.ndarray, quantile: float = GPD_QUANTILE) -> np.ndarray:  # (T, n)
     """Uniform scores: ranks below a quantile, a fitted generalized Pareto tail above it."""
     u = ranks(X)
-    largest = np.nextafter(1.0, 0.0)
+    largest = 1 - 1 / (len(X) + 1) ** 2  # a fitted endpoint may lie at the largest observation
     for j in range(X.shape[1]):
         threshold = np.quantile(X[:, j], quantile)
         above = X[:, j] > threshold

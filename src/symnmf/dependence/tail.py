@@ -93,18 +93,15 @@ def tail_dependence(
         >>> S, len(S.about.exceedances)
         (GramOperator(n=4, dtype=float32), 100)
     """
-    for name, value, known in (("tail", tail, TAILS), ("estimator", estimator, ESTIMATORS)):
-        if value not in known:
-            raise InvalidInput(name, f"got {value!r}", f"Choose one of {', '.join(known)}")
-    panel = returns if isinstance(returns, Panel) else read_panel(returns, kind="returns")
-    if np.isnan(panel.values).any():
-        raise InvalidTable(
-            "returns",
-            f"{int(np.isnan(panel.values).sum())} numbers are missing",
-            "Radii need whole rows: read the panel with missing='drop-columns' or 'drop-rows'",
+    if estimator not in ESTIMATORS:
+        raise InvalidInput("estimator", f"got {estimator!r}", f"Choose {' or '.join(ESTIMATORS)}")
+    if estimator == "pairwise" and decluster:
+        raise InvalidInput(
+            "decluster", f"got {decluster} with estimator='pairwise'", "It goes with 'global' only"
         )
+    panel = returns if isinstance(returns, Panel) else read_panel(returns, kind="returns")
     rule = Threshold.of(q=q, quantile=quantile, count=count, radius=radius)
-    X = to_margins(-panel.values if tail == "lower" else panel.values, margins, alpha)
+    X = to_margins(signed_for(panel, tail), margins, alpha)
     radii = np.sqrt(np.einsum("ti,ti->t", X, X))
     chosen, threshold = rule.exceedances(radii)
     kept = keep_largest(chosen, radii, decluster)
@@ -147,6 +144,19 @@ def tail_dependence(
     return S
 
 
+def signed_for(panel: Panel, tail: str) -> np.ndarray:  # (T, n)
+    """Returns with the tail in question upwards; whole rows only."""
+    if tail not in TAILS:
+        raise InvalidInput("tail", f"got {tail!r}", f"Choose {' or '.join(TAILS)}")
+    if np.isnan(panel.values).any():
+        raise InvalidTable(
+            "returns",
+            f"{int(np.isnan(panel.values).sum())} numbers are missing",
+            "Tails need whole rows: read the panel with missing='drop-columns' or 'drop-rows'",
+        )
+    return -panel.values if tail == "lower" else panel.values
+
+
 @dataclass(frozen=True)
 class Threshold:
     """Which radii are extreme, by exactly one of four rules."""
@@ -163,7 +173,14 @@ class Threshold:
                 " and ".join(given), "were given together", "Pass exactly one threshold"
             )
         name, value = next(iter(given.items()), ("q", FRACTION))
-        good = value >= 1 if name == "count" else value > 0 if name == "radius" else 0 < value < 1
+        number = isinstance(value, int | float | np.number)
+        good = number and (
+            (value >= 1 and value == int(value))
+            if name == "count"
+            else value > 0
+            if name == "radius"
+            else 0 < value < 1
+        )
         if not good:
             words = {"count": "a whole number from 1 on", "radius": "a positive number"}
             remedy = words.get(name, "a number between 0 and 1")
@@ -208,8 +225,14 @@ def pairwise_tpdm(X: np.ndarray, rule: Threshold) -> np.ndarray:  # (n, n)
         for j in range(i + 1, n):
             radii = np.hypot(X[:, i], X[:, j])
             at = rule.exceedances(radii)[0]
+            if not len(at):
+                raise InvalidInput(
+                    rule.name,
+                    f"leaves the pair {i}, {j} without exceedances",
+                    "Lower the threshold",
+                )
             weights = X[at, i] * X[at, j] / radii[at] ** 2
-            out[i, j] = out[j, i] = 2 * weights.mean() if len(at) else 0.0
+            out[i, j] = out[j, i] = 2 * weights.mean()
     return out
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -119,7 +119,7 @@ def align(H: Tensor, reference: Tensor) -> Tensor:  # (n, k), (n, l) -> (k,)
     """The order of the columns of H that fits those of a reference best.
 
     Column ``align(H, R)[j]`` of H goes with column j of the reference; columns of H that have no
-    partner follow in their order.
+    partner fill the places that are left, in their order.
 
     Example:
         >>> A = torch.eye(3)
@@ -137,10 +137,13 @@ def align(H: Tensor, reference: Tensor) -> Tensor:  # (n, k), (n, l) -> (k,)
         for X in (reference, H)
     ]
     theirs, ours = linear_sum_assignment(-(scaled[0].T @ scaled[1]).cpu().numpy())
-    partner = dict(zip(theirs, ours, strict=True))
-    order = [int(partner[j]) for j in sorted(partner)]
-    rest = [j for j in range(H.shape[1]) if j not in set(order)]
-    return torch.tensor(order + rest, device=H.device)
+    k = H.shape[1]
+    order = [-1] * k
+    for place, column in zip(theirs.tolist(), ours.tolist(), strict=True):
+        if place < k:
+            order[place] = column
+    rest = iter(j for j in range(k) if j not in set(order))
+    return torch.tensor([j if j >= 0 else next(rest) for j in order], device=H.device)
 
 
 @dataclass(frozen=True)
@@ -159,17 +162,19 @@ class Comparison:
     missing: tuple[str, ...]
 
 
-def compare(result: Result, classes: Mapping[str, str] | Sequence[str]) -> Comparison:
+def compare(result: Result, classes: Any) -> Comparison:
     """The groups of a factorization against classes, such as sectors.
 
     Arguments:
         result: a factorization.
-        classes: class of each name, or one for each row.
+        classes: class of each name (a mapping or a pandas Series), or one for each row.
     """
     import pandas as pd
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     found = group_of(result)
+    if hasattr(classes, "to_dict") and hasattr(classes, "index"):
+        classes = {str(name): value for name, value in classes.to_dict().items()}
     if not isinstance(classes, Mapping):
         if len(classes) != len(found):
             raise InvalidInput(

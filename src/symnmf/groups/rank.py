@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import isqrt, sqrt
 from typing import Any
 
 import numpy as np
+import torch
+from sklearn.metrics import adjusted_rand_score
 
 from symnmf.contract import Problem, whole
 from symnmf.dependence.correlation import CorrelationEstimate
-from symnmf.operators import as_operator
+from symnmf.factorize import run
+from symnmf.operators import DenseOperator, GramOperator, as_operator
 from symnmf.probe import starts_agree
+from symnmf.seeds import torch_stream
+from symnmf.spectrum import leading
 
 #: A ratio of eigenvalues that counts as a gap, also against the median one, and the share of the
 #: positive ones to be explained.
 GAP, CLEAR, SHARE = 1.5, 1.2, 0.9
 #: Starts that are compared for each candidate.
 STARTS = 4
+#: Samples of half of the instruments, and the most of them in one.
+SUBSAMPLES, MOST_ROWS = 2, 2000
 
 
 @dataclass(frozen=True)
@@ -30,9 +38,11 @@ class RankSuggestion:
         values: (p,) leading eigenvalues.
         ratios: (p − 1,) λ_j / λ_{j+1}.
         gap: rank before the largest gap; None where the spectrum has none.
-        edge: eigenvalues above the edge of Marchenko and Pastur, where n and T are known.
-        share: rank that holds nine tenths of what the positive eigenvalues hold.
+        edge: eigenvalues above the edge of Marchenko and Pastur, where n and T are known; of the
+            signed correlation where that is known too, else of S, which has more of them.
+        share: rank that holds nine tenths of the trace; None where it is beyond the sketch.
         agreement: candidate → agreement of several starts.
+        subsamples: agreement of fits of half of the instruments with that of all.
         products: of S with k columns that it took.
     """
 
@@ -42,8 +52,9 @@ class RankSuggestion:
     ratios: np.ndarray
     gap: int | None
     edge: int | None
-    share: int
+    share: int | None
     agreement: dict[int, float | None]
+    subsamples: float | None
     products: float
 
 
@@ -70,39 +81,69 @@ def suggest_rank(
     most = whole("most", min(default, n - 1) if most is None else most, 1, n, f"from 1 to {n}")
     problem = Problem(operator, most, seed)
     spectrum = problem.spectrum
-    values = spectrum.values.numpy()
-    floor = max(float(values[0]) * 1e-6, 1e-300)
-    values = np.maximum(values[: most + 1], floor)
+    known = spectrum.values.numpy()
+    values = np.maximum(known[: most + 1], max(float(known[0]) * 1e-6, 1e-300))
     ratios = values[:-1] / values[1:]
     gap = _gap(values, spectrum.trace / n)
-    edge = _edge(operator.about, observations, n, spectrum.values.numpy())
-    positive = np.maximum(spectrum.values.numpy(), 0)
-    share = int(np.searchsorted(np.cumsum(positive) / positive.sum(), SHARE)) + 1
-    reasons = []
+    edge = _edge(operator.about, observations, n, known, most)
+    held = np.cumsum(np.maximum(known, 0)) / spectrum.trace
+    share = int(np.searchsorted(held, SHARE)) + 1 if held[-1] >= SHARE else None
+    twins: dict[int, Problem] = {}
+    agreement: dict[int, float | None] = {}
+
+    def look(candidate: int) -> float:
+        """Agreement of several starts, on the sketch."""
+        if candidate not in agreement:
+            twins[candidate] = Problem(problem.surrogate, candidate, seed)
+            agreement[candidate] = starts_agree(twins[candidate], STARTS)
+        return agreement[candidate] or 0.0
+
     if gap is not None:
         k = gap
-        reasons.append(
+        reasons = [
             f"the spectrum has a gap after {gap}: λ_{gap} / λ_{gap + 1} = {ratios[gap - 1]:.3g}"
-        )
-        if edge is not None:
-            reasons.append(f"{edge} eigenvalues stand above the edge of noise")
-    elif edge is not None and edge > 0:
+        ]
+        if gap > 2 and ratios[gap - 2] >= GAP and look(gap - 1) >= look(gap):
+            k = gap - 1
+            reasons.append(f"one of them is common to all: {k} groups, whose starts agree as well")
+    elif edge:
         k = min(edge, most)
-        reasons.append(f"{edge} eigenvalues stand above the edge of noise; the spectrum has no gap")
+        reasons = [f"{edge} eigenvalues stand above the edge of noise; the spectrum has no gap"]
     else:
-        k = min(share, most)
+        k = most if share is None else min(share, most)
+        held_by = f"more than {len(known)}" if share is None else str(share)
+        reasons = [
+            f"the spectrum has no gap: {held_by} eigenvalues hold {100 * SHARE:.0f} % of the "
+            "trace, which is a convention, not a finding; look at the plot"
+        ]
+    if edge is not None and gap is not None:
+        reasons.append(f"{edge} eigenvalues stand above the edge of noise")
+    subsamples = None
+    if k > 1:
+        reasons.append(f"{STARTS} starts with {k} groups agree to {look(k):.2f}")
+        subsamples = _subsamples(problem, k, seed)
         reasons.append(
-            f"the spectrum has no gap: {share} eigenvalues hold {100 * SHARE:.0f} %, which is a "
-            "convention, not a finding; look at the plot and at what you need the groups for"
+            f"fits of half of the instruments agree with that of all to {subsamples:.2f}"
         )
-    agreement: dict[int, float | None] = {}
-    for candidate in sorted({max(2, k - 1), k, min(most, k + 1)} if k > 1 else {1}):
-        twin = Problem(problem.surrogate, candidate, seed)
-        agreement[candidate] = starts_agree(twin, STARTS) if candidate > 1 else 1.0
-    if agreement.get(k) is not None:
-        reasons.append(f"{STARTS} starts with {k} groups agree to {agreement[k]:.2f}")
     products = problem.S.work / (n**2 * k)
-    return RankSuggestion(k, tuple(reasons), values, ratios, gap, edge, share, agreement, products)
+    return RankSuggestion(
+        k, tuple(reasons), values, ratios, gap, edge, share, agreement, subsamples, products
+    )
+
+
+def _subsamples(problem: Problem, k: int, seed: int) -> float:
+    """Mean ARI of the labels of a fit of some instruments with theirs in the fit of all."""
+    whole_fit = run(Problem(problem.surrogate, k, seed)).labels().cpu()
+    S, scores = problem.S, []
+    for draw in range(SUBSAMPLES):
+        rows = torch.randperm(S.n, generator=torch_stream(seed, "subsample", draw))
+        rows = rows[: min(max(S.n // 2, k + 1), MOST_ROWS)].sort().values
+        part = S.block(rows.to(S.device), rows.to(S.device))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            labels = run(Problem(DenseOperator(part), k, seed)).labels().cpu()
+        scores.append(adjusted_rand_score(whole_fit[rows], labels))
+    return float(np.mean(scores))
 
 
 def _gap(values: np.ndarray, mean: float) -> int | None:
@@ -120,11 +161,17 @@ def _gap(values: np.ndarray, mean: float) -> int | None:
     return at + 2 if stands else None
 
 
-def _edge(about: Any, observations: int | None, n: int, values: np.ndarray) -> int | None:
-    """Eigenvalues above (1 + sqrt(n / T))²."""
-    T = observations
-    if T is None and isinstance(about, CorrelationEstimate):
-        T = about.scores.shape[1]
-    if T is None:
+def _edge(
+    about: Any, observations: int | None, n: int, values: np.ndarray, most: int
+) -> int | None:
+    """Eigenvalues of the correlation above (1 + sqrt(n / T))²; signed where the signs are known."""
+    if isinstance(about, CorrelationEstimate):
+        scores = about.scores
+        T = scores.shape[1]
+        signed = GramOperator((scores / T**0.5).to(torch.float32))
+        values = leading(signed, most).values.numpy()
+    elif observations is not None:
+        T = observations
+    else:
         return None
     return int((values > (1 + sqrt(n / T)) ** 2).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,12 @@ from symnmf.contract import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence.correlation import CorrelationEstimate
 from symnmf.dependence.margins import hill
+from symnmf.dependence.tail import TailEstimate, signed_for
 from symnmf.errors import InvalidInput, MarginWarning
 from symnmf.groups.naming import names_of
 from symnmf.operators import SymmetricOperator
+from symnmf.operators.base import row_chunks
+from symnmf.operators.store import Stored
 from symnmf.solvers.nnls import nnls_rows
 
 #: The index of tails for which the formulas hold, and how far Hill's estimate may be from it.
@@ -31,8 +34,9 @@ class Risk:
 
     Attributes:
         total: tail scale (P(loss > x) ≈ (total / x)² far out) or standard deviation.
-        factors: (k,) share of each column of H in total²; with ``left_out`` they sum to 1.
-        left_out: share of total² that H Hᵀ does not have; negative where it has too much.
+        factors: (k,) share of each column of H in total²; with ``left_out`` they sum to 1. For a
+            variance, shares of bound²: H knows sizes of correlations, not their signs.
+        left_out: share that H Hᵀ does not have; negative where it has too much.
         instruments: (n,) share of each instrument in total²; they sum to 1.
         marginal: (n,) change of total with each weight.
         bound: an upper bound of total, where signs were left out of S; else total.
@@ -72,7 +76,12 @@ def tail_risk(
         >>> tail_risk(sn.factorize(S, 2), [3.0, 4.0], [1.0, 1.0], S=S).total
         5.0
     """
-    w = _numbers("weights", weights, result)
+    about = S.about
+    if about is not None and not isinstance(about, TailEstimate | Stored):
+        raise InvalidInput("S", "is no tail dependence", "Pass the TPDM, or use variance_risk")
+    if isinstance(about, TailEstimate) and about.alpha != INDEX:
+        raise InvalidInput("S", f"has index {about.alpha:g}", "The formula is for alpha = 2")
+    w = _numbers("weights", weights, result, missing=0.0)
     if (w < 0).any():
         row = int(np.flatnonzero(w < 0)[0])
         raise InvalidInput(
@@ -86,14 +95,15 @@ def tail_risk(
         )
     if scales is None:
         assert panel is not None
-        s = tail_scales(panel, tail=getattr(S.about, "tail", "lower"))
+        check_panel(panel, result)
+        s = tail_scales(panel, tail=getattr(about, "tail", "lower"))
     else:
         s = _numbers("scales", scales, result)
     if (s < 0).any() or not np.isfinite(s).all():
         raise InvalidInput("scales", "are negative or not finite", "Pass positive scales")
     v = torch.from_numpy(w * s)
     image = _times(S, v)
-    return _risk(result, v, image, float(v @ image), s)
+    return _risk(result, v, image, s)
 
 
 def tail_scales(panel: Panel, tail: str = "lower", q: float = TAIL) -> np.ndarray:  # (n,)
@@ -101,7 +111,7 @@ def tail_scales(panel: Panel, tail: str = "lower", q: float = TAIL) -> np.ndarra
 
     Warns when Hill's estimate of an index is far from 2.
     """
-    X = -panel.values if tail == "lower" else panel.values
+    X = signed_for(panel, tail)
     m = max(2, int(q * len(X)))
     top = np.sort(X, axis=0)[-m]
     if (top <= 0).any():
@@ -134,30 +144,46 @@ def variance_risk(result: Result, weights: Any, volatilities: Any, *, S: Symmetr
     about = S.about
     if not isinstance(about, CorrelationEstimate):
         raise InvalidInput("S", "has no signs", "Pass what abs_correlation returned")
-    w = _numbers("weights", weights, result)
+    w = _numbers("weights", weights, result, missing=0.0)
     s = _numbers("volatilities", volatilities, result)
     v = torch.from_numpy(w * s)
-    Z = about.scores.to(torch.float64)
-    image = (1 - about.intensity) * (Z @ (Z.T @ v)) / Z.shape[1] + about.intensity * v
     size = v.abs()
-    return _risk(result, v, image, float(size @ _times(S, size)), s)
+    image = _signed_times(S, about, v)
+    bound = _risk(result, size, _times(S, size), s)
+    risk = _risk(result, v, image, s)
+    return replace(
+        risk, factors=bound.factors, left_out=bound.left_out, bound=max(bound.total, risk.total)
+    )
 
 
-def _risk(
-    result: Result, v: torch.Tensor, image: torch.Tensor, square_bound: float, s: np.ndarray
-) -> Risk:
-    """Shares of vᵀ(S v), given S v."""
-    square = float(v @ image)
-    total = max(square, 0.0) ** 0.5
+def _signed_times(
+    S: SymmetricOperator, about: CorrelationEstimate, v: torch.Tensor
+) -> torch.Tensor:
+    """R v, R being S with its signs."""
+    if about.below is None:
+        Z = about.scores.to(torch.float64)
+        return (1 - about.intensity) * (Z @ (Z.T @ v)) / Z.shape[1] + about.intensity * v
+    everything = torch.arange(S.n)
+    out = torch.empty(S.n, dtype=torch.float64)
+    for part in row_chunks(S.n, S.n):
+        rows = S.block(everything[part], everything).to(torch.float64)
+        out[part] = (rows * about.signs(everything[part], everything)) @ v
+    return out
+
+
+def _risk(result: Result, v: torch.Tensor, image: torch.Tensor, s: np.ndarray) -> Risk:
+    """Shares of vᵀ(S v), given S v; NaN where there is no risk to share."""
+    square = max(0.0, float(v @ image))
+    total = square**0.5
     loads = (result.H.to(torch.float64).cpu().T @ v).square().numpy()
-    scale = square if square > 0 else 1.0
+    scale = square or float("nan")
     return Risk(
         total=total,
         factors=loads / scale,
-        left_out=1 - float(loads.sum()) / scale if square > 0 else 0.0,
+        left_out=1 - float(loads.sum()) / scale,
         instruments=(v * image).numpy() / scale,
-        marginal=s * image.numpy() / (total or 1.0),
-        bound=max(square_bound, 0.0) ** 0.5,
+        marginal=s * image.numpy() / (total or float("nan")),
+        bound=total,
     )
 
 
@@ -166,20 +192,38 @@ def _times(S: SymmetricOperator, v: torch.Tensor) -> torch.Tensor:
     return image[:, 0].to(torch.float64).cpu()
 
 
-def _numbers(argument: str, values: Any, result: Result) -> np.ndarray:
-    """One number for each row, from a list or by name."""
+def _numbers(
+    argument: str, values: Any, result: Result, missing: float | None = None
+) -> np.ndarray:
+    """One number for each row, from a list, or by name; ``missing`` for names that have none."""
     names = names_of(result)
+    if hasattr(values, "to_dict") and hasattr(values, "index"):
+        values = {str(name): value for name, value in values.to_dict().items()}
     if isinstance(values, Mapping):
         unknown = [name for name in values if name not in set(names)]
         if unknown:
             raise InvalidInput(argument, f"{unknown[0]!r} was not in the fit", "Check the names")
-        values = [values.get(name, 0.0) for name in names]
+        without = [name for name in names if name not in values]
+        if without and missing is None:
+            raise InvalidInput(argument, f"{without[0]!r} has none", "Pass one for every name")
+        values = [values.get(name, missing) for name in names]
     array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(names),) or not np.isfinite(array).all():
         raise InvalidInput(
             argument, f"has shape {array.shape}", f"Pass {len(names)} finite numbers"
         )
     return array
+
+
+def check_panel(panel: Panel, result: Result) -> None:
+    """Refuse a panel whose columns are not the rows of the factorization."""
+    names = names_of(result) if result.names is not None else list(panel.names)
+    if len(panel.names) != len(result.H) or list(panel.names) != names:
+        raise InvalidInput(
+            "panel",
+            f"has {len(panel.names)} columns that are not the {len(result.H)} rows of the result",
+            "Pass the panel that the result came from",
+        )
 
 
 @dataclass(frozen=True)
@@ -196,26 +240,47 @@ class GroupReturns:
     r_squared: np.ndarray
 
 
-def group_returns(result: Result, panel: Panel) -> GroupReturns:
+def group_returns(result: Result, panel: Panel, S: SymmetricOperator | None = None) -> GroupReturns:
     """Return series of the groups and R² of every instrument against its own.
 
     Arguments:
         result: a factorization of a dependence of the panel.
         panel: the returns; missing numbers do not count.
+        S: of :func:`symnmf.abs_correlation`: a member that moves against the leader of its group
+            then counts with its sign turned.
     """
+    check_panel(panel, result)
     H, X = result.H.to(torch.float64).cpu().numpy(), panel.values
     there = ~np.isnan(X)
-    filled = np.where(there, X, 0.0)
-    weights = there.astype(np.float64) @ H
-    series = np.divide(filled @ H, weights, out=np.zeros_like(weights), where=weights > 0)
     labels = result.labels().cpu().numpy()
+    signs = _signs_in_groups(H, labels, S)
+    filled = np.where(there, X, 0.0) * signs
+    weights = there.astype(np.float64) @ H
+    series = np.full_like(weights, np.nan)
+    np.divide(filled @ H, weights, out=series, where=weights > 0)
     r_squared = np.full(X.shape[1], np.nan)
     for i, group in enumerate(labels):
         if group >= 0:
-            x, y = X[there[:, i], i], series[there[:, i], group]
+            both = there[:, i] & ~np.isnan(series[:, group])
+            x, y = X[both, i], series[both, group]
             if x.std() > 0 and y.std() > 0:
                 r_squared[i] = np.corrcoef(x, y)[0, 1] ** 2
     return GroupReturns(series, r_squared)
+
+
+def _signs_in_groups(
+    H: np.ndarray, labels: np.ndarray, S: SymmetricOperator | None
+) -> np.ndarray:  # (n,)
+    """−1 for members that move against the leader of their group."""
+    signs = np.ones(len(H))
+    about = None if S is None else S.about
+    if isinstance(about, CorrelationEstimate):
+        for group in np.unique(labels[labels >= 0]):
+            members = np.flatnonzero(labels == group)
+            leader = members[H[members, group].argmax()]
+            row = about.signs(torch.tensor([leader]), torch.from_numpy(members))[0]
+            signs[members] = np.where(row.numpy() < 0, -1.0, 1.0)
+    return signs
 
 
 def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m, k)

@@ -180,6 +180,8 @@ def _matrices(
 ) -> Iterator[tuple[int, SymmetricOperator]]:
     """The dependence matrix of every window, with the row where it begins."""
     begins = range(0, len(panel.values) - window + 1, step)
+    for begin in begins:
+        _check_constant(panel, begin, begin + window)
     plain = dependence == "correlation" and not options and not np.isnan(panel.values).any()
     if not plain:
         for begin in begins:
@@ -189,6 +191,18 @@ def _matrices(
     for begin in begins:
         sums.move(begin, begin + window)
         yield begin, sums.operator(panel)
+
+
+def _check_constant(panel: Panel, begin: int, stop: int) -> None:
+    values = panel.values[begin:stop]
+    same = np.nanmax(values, axis=0) == np.nanmin(values, axis=0)
+    if same.any():
+        first, last = panel.date_words(np.array([begin, stop - 1]))
+        raise InvalidInput(
+            "window",
+            f"{panel.names[int(same.argmax())]!r} does not move from {first} to {last}",
+            "Leave it out, or take a longer window",
+        )
 
 
 class MovingSums:
@@ -226,12 +240,6 @@ class MovingSums:
         count = self.stop - self.begin
         R = self.second - torch.outer(self.first, self.first) / count
         size = R.diagonal().clamp(min=0).sqrt()
-        if bool((size == 0).any()):
-            column = int((size == 0).nonzero()[0, 0])
-            raise InvalidInput(
-                "window", f"column {column} is constant in rows {self.begin} to {self.stop - 1}",
-                "Leave it out, or take a longer window",
-            )  # fmt: skip
         return R.div_(size).div_(size[:, None])
 
     def operator(self, panel: Panel) -> SymmetricOperator:

@@ -13,7 +13,7 @@ from symnmf.contract import Problem, whole
 from symnmf.errors import DegenerateWarning
 from symnmf.labels import indicator
 from symnmf.operators import SymmetricOperator, as_operator
-from symnmf.recommend import ONE_DIRECTION, angular_collapse
+from symnmf.recommend import angular_collapse, one_direction
 from symnmf.seeds import torch_stream
 
 #: The paper's rule: stop when the objective drops by less than this fraction of itself.
@@ -69,8 +69,9 @@ def spherical_kmeans(S: Any, k: int, *, seed: int = 0, n_init: int = 1) -> HardG
     n_init = whole("n_init", n_init, 1, 10_000, "from 1 to 10000")
     rows = UnitRows(problem.S)
     left, right = angular_collapse(problem)
-    degenerate = left < ONE_DIRECTION
-    runs = [_lloyd(rows, k, torch_stream(seed, "spherical", start)) for start in range(n_init)]
+    degenerate = one_direction(problem)
+    starts = (torch_stream(seed, "spherical", start) for start in range(n_init))
+    runs = [lloyd(rows, _centres(rows, k, rng)) for rng in starts]
     labels, objective, passes, converged = min(runs, key=lambda run: run[1])
     if degenerate:
         warnings.warn(
@@ -116,9 +117,9 @@ def partition_objectives(rows: UnitRows, labels: Tensor, k: int) -> tuple[float,
     return float(norms.sum()), float((norms.square() / sizes.clamp(min=1)).sum())
 
 
-def _lloyd(rows: UnitRows, k: int, rng: torch.Generator) -> tuple[Tensor, float, int, bool]:
-    """Labels, objective, passes, and whether it settled."""
-    cosine = rows.cosines(_centres(rows, k, rng))
+def lloyd(rows: UnitRows, directions: Tensor) -> tuple[Tensor, float, int, bool]:
+    """Labels, objective, passes, and whether it settled, from (n, k) first directions."""
+    k, cosine = directions.shape[1], rows.cosines(directions)
     before = float("inf")
     for passes in range(1, MOST_PASSES + 1):
         best = cosine.max(dim=1)

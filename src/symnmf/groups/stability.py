@@ -16,6 +16,7 @@ from symnmf.dependence.tail import TailEstimate
 from symnmf.errors import InvalidInput
 from symnmf.factorize import run
 from symnmf.groups.naming import ordered
+from symnmf.groups.risk import check_panel
 from symnmf.labels import indicator
 from symnmf.memory import require
 from symnmf.operators import SymmetricOperator
@@ -62,6 +63,7 @@ def bootstrap(
         block: rows drawn together, longer than what one day tells about the next.
         seed: of the draws and the fits.
     """
+    check_panel(panel, result)
     T, n = panel.values.shape
     draws = whole("draws", draws, 1, 100_000, "from 1 to 100000")
     block = whole("block", block, 1, T, f"from 1 to the {T} rows of the panel")
@@ -89,12 +91,14 @@ def bootstrap(
 
 @dataclass(frozen=True)
 class Significance:
-    """Tail dependence within groups against that of independent instruments.
+    """Tail dependence within groups against that of groups found in independent instruments.
 
     Attributes:
         within: (k,) mean entry of S between members of each group; NaN for fewer than two.
-        baseline: (draws, k) the same when every column of the panel is shuffled by itself.
-        p_value: (k,) share of the shuffles that reach what was found, never below 1 / (draws + 1).
+        baseline: (draws,) the largest such mean of groups found anew when every column of the panel
+            is shuffled by itself.
+        p_value: (k,) share of the shuffles whose best group reaches what was found, never below
+            1 / (draws + 1); it holds for all groups together.
     """
 
     within: np.ndarray
@@ -103,32 +107,40 @@ class Significance:
 
 
 def significance(
-    panel: Panel, S: SymmetricOperator, result: Result, *, draws: int = 99, seed: int = 0
+    panel: Panel, S: SymmetricOperator, result: Result, *, draws: int = 39, seed: int = 0
 ) -> Significance:
-    """Whether the groups of a TPDM have more in common than chance gives at this sample size.
+    """Whether the groups of a TPDM have more in common than groups that chance makes.
+
+    Groups are chosen for their dependence, in the data as in every shuffle, so that the best group
+    of each shuffle is what a group has to be held against.
 
     Arguments:
         panel: returns.
-        S: their TPDM.
+        S: their TPDM, by the global estimator.
         result: a factorization of it; columns in the order of :func:`ordered`.
-        draws: shuffles.
-        seed: of the shuffles.
+        draws: shuffles; each is estimated and fitted.
+        seed: of the shuffles and the fits.
     """
     from symnmf.dependence.tail import tail_dependence
 
     about = S.about
-    if not isinstance(about, TailEstimate):
-        raise InvalidInput("S", "is not a TPDM of tail_dependence", "Pass what it returned")
+    if not isinstance(about, TailEstimate) or about.estimator != "global":
+        raise InvalidInput(
+            "S", "is not a TPDM of tail_dependence by the global estimator", "Pass what it returned"
+        )
+    check_panel(panel, result)
     labels, k = ordered(result).labels(), result.H.shape[1]
     found = _within(S, labels, k)
     options: dict[str, Any] = {"tail": about.tail, "margins": about.margins, "alpha": about.alpha}
-    baseline = np.empty((draws, k))
+    baseline = np.empty(draws)
     for draw in range(draws):
         values = numpy_stream(seed, "significance", draw).permuted(panel.values, axis=0)
         shuffled = panel.with_values(values)
         T0 = tail_dependence(shuffled, count=len(about.exceedances), few=True, **options)
-        baseline[draw] = _within(T0, labels, k)
-    p_value = (1 + (baseline >= found).sum(axis=0)) / (draws + 1)
+        T0.about = None  # its groups are not for anyone to warn of
+        chance = _within(T0, run(Problem(T0, k, seed)).labels(), k)
+        baseline[draw] = np.nanmax(chance) if np.isfinite(chance).any() else 0.0
+    p_value = (1 + (baseline[:, None] >= found).sum(axis=0)) / (draws + 1)
     return Significance(found, baseline, np.where(np.isnan(found), np.nan, p_value))
 
 
