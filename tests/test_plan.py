@@ -1,12 +1,12 @@
 """What a run needs, and the refusal of what cannot be had."""
 
+import sys
 from math import isqrt
 
 import pytest
 
 import symnmf as sn
 from conftest import market
-from symnmf import memory
 from symnmf.errors import InvalidInput, NotEnough, UnknownName
 
 
@@ -56,6 +56,9 @@ def test_forms_and_processes():
         default(100, form="sparse")
     with pytest.raises(InvalidInput, match="k: got 200"):
         default(100, 200)
+    for wrong in ({"processes": 0}, {"m": -1}):
+        with pytest.raises(InvalidInput, match=next(iter(wrong))):
+            default(100, form="gram", **wrong)
     assert sn.plan(100)[0].seconds > 0
 
 
@@ -66,6 +69,6 @@ def test_too_large_a_matrix_is_refused_at_once():
 
 def test_too_little_memory_for_a_run_is_refused(monkeypatch):
     S = market("corr", 100).operator
-    monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
+    monkeypatch.setattr(sys.modules["symnmf.factorize"], "free_memory", lambda: 1000.0)
     with pytest.raises(NotEnough, match=r"adagrad with k = 10 beside S needs .* Take a smaller k"):
         sn.factorize(S, 10, "adagrad")

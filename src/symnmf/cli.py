@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,10 +187,10 @@ def fit(
     from symnmf.results import check_free, save
 
     classes = None if compare is None else read_classes(compare)
-    resume = resume or launch.restarted()
     group = join(timeout)
-    if group is None or group.rank == 0:
-        check_free(out, force=force or resume)
+    replace = force or resume
+    _together(group, lambda: check_free(out, force=replace))
+    resume = resume or launch.restarted()
     S, record = _operator(matrix, returns, prices, dependence, q, tail, missing, max_missing, group)
     result = factorize(
         S,
@@ -203,12 +204,13 @@ def fit(
         checkpoint=Checkpoint(out / "checkpoint", save_every, overwrite=force),
         resume=resume,
     )
+    if group is not None and group.rank > 0:
+        group.leave()
+        raise typer.Exit(0)
+    result = ordered(result)
+    save(result, out, force=replace)
     if group is not None:
         group.leave()
-        if group.rank > 0:
-            raise typer.Exit(0)
-    result = ordered(result)
-    save(result, out, force=force or resume)
     if record:
         write_json(out / "data.json", record)
     console = Console()
@@ -219,6 +221,26 @@ def fit(
         _compare(console, result, classes, out)
     console.print(f"Files: {out}")
     raise typer.Exit(launch.exit_code(0 if result.status.good else 1))
+
+
+def _together(group: Any, act: Callable[[], object]) -> None:
+    """Do something in process 0; when it refuses, all processes end, and nobody waits."""
+    from symnmf.errors import SymnmfError
+
+    refused: Exception | None = None
+    if group is None or group.rank == 0:
+        try:
+            act()
+        except (SymnmfError, OSError) as wrong:
+            refused = wrong
+    if group is not None:
+        (good,) = group.agree(refused is None)
+        if not good:
+            group.leave()
+    if refused is not None:
+        raise refused
+    if group is not None and not good:
+        raise typer.Exit(0)
 
 
 def _compare(console: Console, result: Result, classes: dict[str, str], out: Path) -> None:
@@ -542,18 +564,21 @@ def _show(console: Console, title: str, result: Result) -> None:
 
 def main() -> None:
     """Entry point: our errors and warnings as a line, not as a traceback."""
-    from symnmf.errors import InvalidFile, PeerLost, SymnmfError
+    from symnmf.errors import InvalidFile, NotEnough, PeerLost, SymnmfError
     from symnmf.launch import exit_code
 
     def as_line(message: Warning | str, category: type[Warning], *rest: object) -> None:
-        Console(stderr=True).print(f"{category.__name__}: {message}", **PLAIN)
+        if os.environ.get("RANK", "0") == "0":  # the others say the same
+            Console(stderr=True).print(f"{category.__name__}: {message}", **PLAIN)
 
     warnings.showwarning = as_line  # type: ignore[assignment]
     try:
         app()
     except (SymnmfError, OSError) as wrong:
         rank = os.environ.get("RANK", "0")
-        if rank == "0" or isinstance(wrong, PeerLost | InvalidFile):  # the others say the same
+        if rank == "0" or isinstance(
+            wrong, PeerLost | InvalidFile | NotEnough
+        ):  # the others say the same
             who = "Error" if rank == "0" else f"Error in process {rank}"
             Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
         lost = isinstance(wrong, PeerLost)  # worth another try, unlike wrong input

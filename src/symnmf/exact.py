@@ -57,7 +57,7 @@ def _nonnegative_gram(problem: Problem) -> ExactFactor | None:
         f"{S.m} on. Its factors are single events, not groups: choose k below "
         f"{max(2, S.m // EVENTS)}, or take more exceedances"
     )
-    return ExactFactor(_padded(S.rows.each(lambda piece, _: piece), problem.k), reason)
+    return ExactFactor(_padded(S.rows.each(lambda piece, _: piece.clone()), problem.k), reason)
 
 
 def _diagonal(problem: Problem) -> ExactFactor | None:

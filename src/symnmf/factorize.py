@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -20,7 +21,7 @@ from symnmf.engine import Callback, Checkpoint, Monitor, Progress, judge, solve
 from symnmf.engine.driver import MAX_ITER, check_budget
 from symnmf.errors import CollapsedWarning, NotConvergedWarning, SingleEventsWarning
 from symnmf.exact import EVENTS
-from symnmf.memory import require
+from symnmf.memory import free_memory, require
 from symnmf.operators import as_operator
 from symnmf.plan import beside
 from symnmf.probe import AUTO, fill_in, starts_agree
@@ -160,12 +161,7 @@ def run(
         result = judge(problem, H, name="exact", monitor=monitor, callbacks=callbacks, since=since)
         return replace(result, notes=advice.reasons)
     name = advice.solver
-    if operator.device.type == "cpu":
-        require(
-            beside(name, operator.n, problem.k, operator.dtype.itemsize),
-            f"{name} with k = {problem.k} beside S",
-            "Take a smaller k, or another solver (symnmf plan lists what they need)",
-        )
+    _require_memory(problem, name)
     if name == "sketched":
         options = {"n_init": n_init, **options}
     options, found = fill_in(problem, name, {**advice.options, **options})
@@ -192,7 +188,23 @@ def run(
         left = inf if max_seconds is None else max_seconds - result.seconds
         agreed = starts_agree(problem, n_init, left)
         result = replace(result, certificate=replace(result.certificate, agreement=agreed))
-    return replace(result, notes=notes)
+    return replace(result, notes=(*notes, *result.notes))
+
+
+def _require_memory(problem: Problem, name: str) -> None:
+    """Refuse, in all processes or in none, what their machine cannot hold."""
+    S = problem.S
+    if S.device.type != "cpu":
+        return
+    local = int(os.environ.get("LOCAL_WORLD_SIZE", "1")) if S.processes > 1 else 1
+    need = local * beside(name, S.n, problem.k, S.dtype.itemsize)
+    (have,) = S.agree(free_memory() or inf)
+    require(
+        need,
+        f"{name} with k = {problem.k} beside S",
+        "Take a smaller k, or another solver (symnmf plan lists what they need)",
+        have,
+    )
 
 
 def _warn_of_single_events(about: Any, k: int) -> None:

@@ -90,10 +90,10 @@ def safe_cell(text: Any) -> Any:
     return f"'{text}" if isinstance(text, str) and text.startswith(FORMULA) else text
 
 
-def read_json(path: Path) -> Any:
-    """Read a JSON file that may come from anyone."""
+def read_json(path: Path, most: int = JSON_BYTES) -> Any:
+    """Read a JSON file that may come from anyone, up to so many bytes."""
     try:
-        if path.stat().st_size > JSON_BYTES:
+        if path.stat().st_size > most:
             raise InvalidFile(str(path), "is too large for a description", "Use another file")
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as broken:

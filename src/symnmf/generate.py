@@ -13,8 +13,8 @@ from symnmf import files
 from symnmf.dependence.tiles import Report, write_abs_correlation
 from symnmf.errors import InvalidFile
 from symnmf.operators.dense import wrap
-from symnmf.operators.store import read_stored
-from symnmf.operators.writer import Writer
+from symnmf.operators.store import PROGRESS, read_stored
+from symnmf.operators.writer import Writer, require_disk, tidy
 from symnmf.synthetic import (
     FRACTION,
     SAMPLES,
@@ -69,6 +69,8 @@ def generate(
         if any(about.get(key) != value for key, value in identity.items()):
             raise InvalidFile(str(folder), f"holds another matrix: {about}", "Choose a new folder")
         shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+        (folder / "radii.npy.part").unlink(missing_ok=True)
+        tidy(folder)
         return folder
     model = FactorModel.draw(n, seed)
     beside = {"labels": model.labels, "permutation": model.permutation}
@@ -77,7 +79,13 @@ def generate(
         if kind == "tpdm" and not dense:
             return _write_factor(model, samples, folder, identity, beside, told)
         scratch = folder / SCRATCH
+        width = int(FRACTION * samples) if kind == "tpdm" else samples
+        smaller = kind == "corr" and not dense and 2 * samples < n
+        if not (folder / PROGRESS).exists():
+            require_disk(folder, 4.0 * n * (width + (samples if smaller else n)))
         if kind == "tpdm":
+            if (scratch / files.MANIFEST).exists() and read_stored(scratch).about != identity:
+                shutil.rmtree(scratch)  # of a run with other numbers that did not come further
             if not (scratch / files.MANIFEST).exists():
                 _write_factor(model, samples, scratch, identity, {}, lambda x: told(x / 2))
             rows = wrap(np.load(scratch / "data.npy", mmap_mode="r", allow_pickle=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,12 +60,28 @@ def again(arguments: Sequence[str], processes: int) -> int:
         environment = {"OMP_NUM_THREADS": str(threads), **os.environ, NOTE: str(note)}
         for attempt in range(RESTARTS + 1):
             environment[ATTEMPT] = str(attempt)
-            code = subprocess.run(command, env=environment, check=False).returncode
+            code = _wait(subprocess.Popen(command, env=environment))
             if note.exists():
                 return int(note.read_text("utf-8"))
             if code in (0, 130, -2):
                 break
     return code
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """Its exit code; it hears the signals that come for this process, and ends in its own time."""
+    ours = os.getpgrp()
+
+    def pass_on(number: int, _: object) -> None:
+        if number == signal.SIGTERM or os.getpgid(child.pid) != ours:
+            child.send_signal(number)  # Ctrl-C reaches the whole group by itself
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _without_nproc(arguments: Sequence[str]) -> list[str]:

@@ -17,8 +17,11 @@ def free_memory() -> float | None:
                 found.append(float(line.split()[1]) * 1024)
         limit = Path("/sys/fs/cgroup/memory.max").read_text("ascii").strip()
         if limit != "max":
-            used = Path("/sys/fs/cgroup/memory.current").read_text("ascii")
-            found.append(float(limit) - float(used))
+            used = float(Path("/sys/fs/cgroup/memory.current").read_text("ascii"))
+            for line in Path("/sys/fs/cgroup/memory.stat").read_text("ascii").splitlines():
+                if line.startswith("inactive_file "):
+                    used -= float(line.split()[1])
+            found.append(float(limit) - used)
     except (OSError, ValueError):
         pass
     if not found:
@@ -29,13 +32,14 @@ def free_memory() -> float | None:
     return max(0.0, min(found))
 
 
-def require(need: float, what: str, remedy: str) -> None:
+def require(need: float, what: str, remedy: str, have: float | None = None) -> None:
     """Refuse work that needs more memory than there is.
 
     Arguments:
         need: bytes.
         what: to be named in the message.
         remedy: what to do instead.
+        have: bytes that are there; what the system says by default.
 
     Example:
         >>> try:
@@ -44,7 +48,7 @@ def require(need: float, what: str, remedy: str) -> None:
         ...     print(str(refused)[:46])
         a matrix of everything needs 1e+11 GB of memor
     """
-    have = free_memory()
+    have = free_memory() if have is None else have
     if have is not None and need > have:
         raise NotEnough(
             f"{what} needs {need / 1e9:.3g} GB of memory, and {have / 1e9:.3g} GB are free. "

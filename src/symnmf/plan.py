@@ -10,6 +10,7 @@ import torch
 
 from symnmf.contract import whole
 from symnmf.errors import UnknownName
+from symnmf.operators.group import CHUNKS
 from symnmf.operators.store import TILE_BYTES
 from symnmf.solvers.registry import find
 
@@ -76,7 +77,8 @@ def plan(
         form: ``"dense"``, ``"gram"`` (m columns) or ``"tiles"`` (dense, on disk).
         m: number of exceedances (columns of B) of a Gram matrix.
         processes: that share the rows.
-        rate: multiply-adds a second of one process; measured by default.
+        rate: multiply-adds a second of one process; measured by default, on this machine, whose
+            cores the processes then share.
 
     Example:
         >>> default = plan(100_000, form="gram", rate=1e11)[0]
@@ -87,7 +89,10 @@ def plan(
     k = isqrt(n) if k is None else whole("k", k, 1, n, "from 1 to n")
     if form not in FORMS:
         raise UnknownName("form", f"unknown form {form!r}", f"Choose {' or '.join(FORMS)}")
-    rate = product_rate(k) if rate is None else rate
+    m = whole("m", m, 1, float("inf"), "that is positive")
+    processes = whole("processes", processes, 1, CHUNKS, f"from 1 to {CHUNKS}")
+    if rate is None:  # measured with all cores, which processes of one machine share
+        rate = product_rate(k) / processes
     width = m if form == "gram" else n
     own = FLOAT * n * width / processes
     held = {"dense": own, "gram": own + 8 * m * m, "tiles": 2 * TILE_BYTES}[form]
@@ -124,6 +129,7 @@ def beside(solver: str, n: int, k: int, itemsize: int = FLOAT) -> float:
 
 def product_rate(k: int) -> float:
     """Multiply-adds a second of float32 products with k columns, measured here and now."""
+    k = min(k, SIDE)
     A, X = torch.rand(SIDE, SIDE), torch.rand(SIDE, k)
     A @ X
     best = float("inf")

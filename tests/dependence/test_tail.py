@@ -205,8 +205,8 @@ def test_what_does_not_go_together_is_refused():
     R = np.random.default_rng(0).standard_t(3, size=(1000, 3))
     with pytest.raises(InvalidInput, match="decluster: got 5 with estimator='pairwise'"):
         sn.tail_dependence(R, estimator="pairwise", decluster=5)
+    top = float(np.linalg.norm(to_margins(-R), axis=1).max())
     with pytest.raises(InvalidInput, match="radius: leaves the pair"):
-        top = float(np.linalg.norm(to_margins(-R), axis=1).max())
         sn.tail_dependence(R, estimator="pairwise", radius=0.999 * top, few=True)
     for wrong in ({"count": 50.7}, {"q": "a"}):
         with pytest.raises(InvalidInput, match=f"{next(iter(wrong))}: got"):

@@ -15,6 +15,7 @@ import symnmf as sn
 from symnmf.operators.writer import write_matrix
 
 RESTARTS = 30
+resumed: list[int] = []
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def launch(folder, out, *agent, **environment):
     """A fit that saves itself all the time."""
     words = f"-m symnmf fit --matrix {folder} --k 24 --solver adagrad --save-every 0.2 --out {out}"
     return subprocess.Popen(
-        [sys.executable, *agent, *words.split(), "--max-iter", "1500"],
+        [sys.executable, *agent, *words.split(), "--max-iter", "2500"],
         env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -63,6 +64,9 @@ def workers(agent):
 
 def digest(out):
     result = sn.load(out)
+    again = [note for note in result.notes if "went on at iteration" in note]
+    if again:
+        resumed.append(int(again[0].split()[-1]))
     return result.iterations, hashlib.sha256(result.H.numpy().tobytes()).hexdigest()
 
 
@@ -81,14 +85,20 @@ def test_killed_processes_recover_to_the_same_bits(folder, tmp_path, kills):
     for run in range(kills):
         out = tmp_path / f"killed{run}"
         agent = torchrun(folder, out)
+        saved = out / "checkpoint" / "manifest.json"
+        since = 0
         while agent.poll() is None and done < kills:
-            # After the first checkpoint of a run there is something to lose.
-            time.sleep(rng.uniform(1.5, 4.0))
+            time.sleep(0.02)
+            if not saved.exists() or saved.stat().st_mtime_ns <= since:
+                continue  # nothing new to lose yet
+            time.sleep(rng.uniform(0.0, 0.5))
             alive = workers(agent)
             if len(alive) == 2 and agent.poll() is None:
                 os.kill(rng.choice(alive), signal.SIGKILL)
                 done += 1
+                since = saved.stat().st_mtime_ns
         assert finished(agent, out) == undisturbed
         if done == kills:
             break
     assert done == kills
+    assert any(iteration > 0 for iteration in resumed)  # not from the beginning

@@ -53,7 +53,7 @@ def run(size, *words):
 
 def test_every_number_of_processes_gives_the_same_bits(folder):
     alone = run(1, "factors", folder)
-    assert len(alone) == 12
+    assert len(alone) == 14
     for size in (2, 3, 4):
         assert run(size, "factors", folder) == alone
 
@@ -64,6 +64,11 @@ def test_a_share_acts_like_the_whole(folder):
         assert not answer.pop("different")
         assert answer.pop("agree") == [1.0, True]
         assert max(answer.values()) < 1e-6
+
+
+def test_processes_without_rows_take_part(folder):
+    norms, product, _ = run(3, "small", folder)
+    assert max(norms, product) < 1e-6
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs /proc")

@@ -23,6 +23,10 @@ def digest(x):
 def factors(group, folder):
     """Digests of factors and labels, for every solver on every matrix."""
     found = {}
+    whole = sn.as_operator(open_matrix(folder / "corr").rows.whole)
+    for columns in (1, 3):
+        X = torch.rand(whole.n, columns, generator=torch.Generator().manual_seed(1))
+        found[f"shard {columns}"] = [digest(shard(whole, group).matmul(X))]
     for kind in ("tpdm", "corr"):
         S = open_matrix(folder / kind, group=group)
         for solver, options in (
@@ -66,6 +70,15 @@ def contract(group, folder):
     return found
 
 
+def small(group, folder):
+    """Operators with fewer rows than processes have chunks."""
+    B = torch.rand(2, 3, generator=torch.Generator().manual_seed(2))
+    S = shard(sn.GramOperator(B), group)
+    formed = B @ B.T
+    norms = float((S.row_norms() - formed.norm(dim=1)).abs().max())
+    return [norms, float((S.matmul(B) - formed @ B).abs().max()), S.frob_sq()]
+
+
 def held(group, folder):
     """Bytes of the matrix that this process has in memory or mapped and touched."""
     S = open_matrix(folder / "corr", group=group)
@@ -92,7 +105,7 @@ def hang(group, folder):
 
 if __name__ == "__main__":
     group = join(float(os.environ.get("TIMEOUT", "60")))
-    answer = {f.__name__: f for f in (factors, contract, held, hang)}[sys.argv[1]](
+    answer = {f.__name__: f for f in (factors, contract, small, held, hang)}[sys.argv[1]](
         group, Path(sys.argv[2])
     )
     if group.rank == 0:

@@ -63,7 +63,19 @@ def test_what_is_not_the_file_of_its_manifest_is_refused(folder):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("form", "sparse"), ("shape", [100]), ("dtype", "object"), ("chunks", []), ("total", "x")],
+    [
+        ("form", "sparse"),
+        ("shape", [100]),
+        ("shape", [0, 0]),
+        ("dtype", "object"),
+        ("dtype", ">f4"),
+        ("chunks", []),
+        ("total", "x"),
+        ("frob_sq", -1.0),
+        ("frob_sq", float("nan")),
+        ("smallest", -5.0),
+        ("shift", -1.0),
+    ],
 )
 def test_foreign_manifests_are_refused(folder, key, value):
     path = folder / "manifest.json"
@@ -124,6 +136,33 @@ def test_a_full_disk_is_a_clean_error(tmp_path):
         write_matrix(tmp_path / "T", np.eye(8), form="dense")
     finally:
         subprocess.run(["umount", tmp_path], check=True)
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.eye(4, dtype=int), "is int64"),
+        (np.ones(4), "two dimensions"),
+        (np.eye(4)[:, ::-1] * -1, "negative"),
+    ],
+)
+def test_what_cannot_be_read_again_is_not_written(tmp_path, array, words):
+    with pytest.raises(InvalidMatrix, match=words):
+        write_matrix(tmp_path / "S", array, form="dense")
+    with pytest.raises(InvalidMatrix, match="names: 3 for 4 rows"):
+        write_matrix(tmp_path / "S", np.eye(4), form="dense", names=["a", "b", "c"])
+    rounded = np.eye(4) - 1e-12 * (1 - np.eye(4))
+    assert open_matrix(write_matrix(tmp_path / "S", rounded, form="dense")).frob_sq() == 4
+
+
+def test_names_are_not_trusted(tmp_path):
+    folder = write_matrix(tmp_path / "S", np.eye(4), form="dense", names=list("abcd"))
+    (folder / "names.json").write_text("[1, 2, 3, 4]")
+    with pytest.raises(InvalidFile, match="damaged"):
+        open_matrix(folder)
+    (folder / "names.json").unlink()
+    with pytest.raises(InvalidFile, match="missing"):
+        open_matrix(folder)
 
 
 def test_names_come_back(tmp_path):

@@ -200,7 +200,7 @@ def _wide(frame: pd.DataFrame, dates: np.ndarray | None) -> Table:
 
 def _as_dates(column: pd.Series) -> np.ndarray | None:
     """Dates as datetime64, or None when the column holds something else."""
-    if len(column) and column.map(lambda v: isinstance(v, str) and EIGHT.fullmatch(v)).all():
+    if len(column) and all(isinstance(v, str) and EIGHT.fullmatch(v) for v in column):
         column = column.astype("int64")
     if pd.api.types.is_datetime64_any_dtype(column):
         stamps = column

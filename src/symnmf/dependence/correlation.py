@@ -15,7 +15,7 @@ from torch import Tensor
 from symnmf.data.panel import Panel, read_panel
 from symnmf.dependence.shrinkage import RATIO, ledoit_wolf, ledoit_wolf_intensity
 from symnmf.errors import InvalidFile, InvalidInput
-from symnmf.files import MANIFEST
+from symnmf.files import MANIFEST, lock
 from symnmf.memory import require
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 
@@ -120,7 +120,7 @@ def abs_correlation(
     alpha = _intensity(shrinkage, scores)
     steps.append(_shrunk(alpha))
     if folder is not None:
-        return _on_disk(Path(folder), panel, scores, alpha, wanted, steps)
+        return _on_disk(Path(folder), panel, scores, alpha, wanted, steps, dtype)
     require(
         n * n * dtype.itemsize,
         f"the correlation of {n} instruments",
@@ -182,11 +182,14 @@ def _on_disk(
     alpha: float,
     remove: tuple[str, ...],
     steps: list[str],
+    dtype: torch.dtype,
 ) -> SymmetricOperator:
     """S in a folder, written if it is not there yet."""
     from symnmf.dependence.tiles import write_abs_correlation
     from symnmf.operators.store import open_matrix, read_stored
 
+    if dtype != torch.float32:
+        raise InvalidInput("dtype", f"got {dtype} with folder", "Tiles on disk are float32")
     if "noise" in remove:
         raise InvalidInput(
             "remove", "got 'noise' with folder", "It needs all eigenvalues: leave out one of them"
@@ -195,7 +198,8 @@ def _on_disk(
     mark = sha256(narrow.numpy().tobytes()).hexdigest()
     identity = {"scores": mark, "shrunk by": alpha}
     if not (folder / MANIFEST).exists():
-        write_abs_correlation(folder, narrow, 0.0, identity, intensity=alpha, names=panel.names)
+        with lock(folder):
+            write_abs_correlation(folder, narrow, 0.0, identity, intensity=alpha, names=panel.names)
     elif any(read_stored(folder).about.get(key) != value for key, value in identity.items()):
         raise InvalidFile(str(folder), "holds another matrix", "Choose a new folder")
     made = open_matrix(folder)

@@ -20,6 +20,8 @@ from symnmf.operators.writer import Writer, begun
 
 #: ‖|R| − R‖² against ‖R‖² that no error in float32 can show.
 NEGLIGIBLE = 1e-8
+#: And the lowest correlation that is left as it is.
+LOWEST = -0.1
 #: Called with the share that is done, from 0 to 1.
 Report = Callable[[float], None]
 
@@ -63,7 +65,8 @@ def write_abs_correlation(
     writer = Writer(folder, (n, n) if not narrow else (n, samples), "float32", identity)
     sums = _multiply(writer, scores, divisor or samples, not narrow, report)
     frob_sq, negative, off = float(sums[0]), int(sums[1]), float(sums[2])
-    if narrow and off > NEGLIGIBLE * frob_sq:
+    lowest = min(writer.done[f"row {a}"][3] for a in range(-(-n // TILE)))
+    if narrow and (off > NEGLIGIBLE * frob_sq or lowest < LOWEST):
         if gram:
             raise InvalidInput(
                 "gram", f"{negative} correlations are negative", "Their sizes need the dense form"
@@ -107,16 +110,17 @@ def _multiply(
     for a, rows in enumerate(parts):
         if f"row {a}" in writer.done:
             continue
-        sums = np.zeros(3)
+        sums, lowest = np.zeros(3), 1.0
         for columns in parts[a:]:
             tile = product64(scores[rows], scores[columns]).div_(divisor)
             sums += tile_sums(tile, rows != columns)
+            lowest = min(lowest, float(tile.min()))
             if keep:
                 size = tile.abs_().to(torch.float32).numpy()
                 writer.array[rows, columns] = size
                 writer.array[columns, rows] = size.T
-        writer.note(f"row {a}", sums.tolist())
+        writer.note(f"row {a}", [*sums.tolist(), lowest])
         if report is not None:
             report(1 - (1 - (a + 1) / len(parts)) ** 2)
-    total: np.ndarray = np.sum([writer.done[f"row {a}"] for a in range(len(parts))], axis=0)
+    total: np.ndarray = np.sum([writer.done[f"row {a}"][:3] for a in range(len(parts))], axis=0)
     return total

@@ -59,6 +59,10 @@ class Checkpoint:
         files.write_manifest(self.folder, KIND, {"run": name}, content)
         files.remove_all_but(self.folder, PREFIX, {name})
 
+    def clear(self) -> None:
+        """Forget the run that is there."""
+        (self.folder / files.MANIFEST).unlink(missing_ok=True)
+
     def check_free(self, *, resume: bool) -> None:
         """Refuse to begin where another run is not over."""
         if resume or self.overwrite or not self.exists():

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass, replace
+from functools import cached_property
 from math import inf, isfinite
 from time import perf_counter
 from typing import Any
@@ -18,7 +19,7 @@ from symnmf import files
 from symnmf.contract import Check, Memory, Problem, Result, Solver, State, Status, whole
 from symnmf.engine.checkpoint import RESUMABLE, Checkpoint, pack_history, unpack_history
 from symnmf.engine.monitor import Monitor, Watch
-from symnmf.errors import InvalidInput, PeerLost
+from symnmf.errors import InvalidInput, PeerLost, SymnmfError
 from symnmf.seeds import torch_seed, torch_stream
 
 #: Called after every look with the look and the factor (not to be changed); True stops the run.
@@ -78,13 +79,30 @@ def solve(
     """
     check_budget(max_iter, checkpoint, resume)
     with ExitStack() as stack:
-        if checkpoint is not None and problem.S.rank == 0:
-            stack.enter_context(files.lock(checkpoint.folder))
-            checkpoint.check_free(resume=resume)
+        if checkpoint is not None:
+            _take(checkpoint, resume, problem, stack)
         driver = _Driver(problem, solver, monitor or Monitor(), checkpoint, since)
         status = driver.begin(resume) or driver.loop(max_iter, max_seconds, callbacks)
         driver.save(status, always=True)
         return driver.result(status, name or type(solver).__name__)
+
+
+def _take(checkpoint: Checkpoint, resume: bool, problem: Problem, stack: ExitStack) -> None:
+    """Take the folder of the checkpoint; process 0 does, and the others hear whether it could."""
+    refused: Exception | None = None
+    if problem.S.rank == 0:
+        try:
+            stack.enter_context(files.lock(checkpoint.folder))
+            checkpoint.check_free(resume=resume)
+            if checkpoint.overwrite and not resume:
+                checkpoint.clear()  # a restart must not find the run that this one replaces
+        except (SymnmfError, OSError) as wrong:
+            refused = wrong
+    (good,) = problem.S.agree(refused is None)
+    if refused is not None:
+        raise refused
+    if not good:
+        raise InvalidInput("checkpoint", "process 0 cannot begin", "See what it says")
 
 
 def check_budget(max_iter: int, checkpoint: object, resume: bool) -> None:
@@ -159,6 +177,7 @@ class _Driver:
         self.iteration = 0
         self.saved_at: int | None = None  # the iteration at which the end was saved
         self.looking = 0.0  # seconds spent in looks
+        self.resumed: int | None = None  # the iteration at which this run went on
         self.torn = False  # a step was cut off: the state is not to be saved
         self.state: State
         self.best: tuple[int, Tensor]  # place in the history, factor
@@ -177,9 +196,10 @@ class _Driver:
             self._look()
             return None
         assert self.checkpoint is not None
-        run = self.checkpoint.load(self._identity(), problem.S.device, SAME)
+        run = self.checkpoint.load(self._identity, problem.S.device, SAME)
         assert isinstance(run, Run)
         self.state, self.iteration = run.state, run.iteration
+        self.resumed = run.iteration
         self.best = (run.best_look, run.best_H)
         self.before = run.seconds
         self.watch.since = problem.spent - run.work
@@ -221,6 +241,8 @@ class _Driver:
                         if status is None:
                             self.save(None)
         except KeyboardInterrupt:  # from a callback, or pressed twice
+            if problem.S.processes > 1:  # the others wait for this one: all have to end
+                raise
             self.torn = True
             return Status.STOPPED
         look = self.watch.history[-1]
@@ -250,6 +272,7 @@ class _Driver:
             products=self.problem.products(self.watch.since),
             options=options_of(self.solver),
             names=None if self.problem.S.names is None else tuple(self.problem.S.names),
+            notes=() if self.resumed is None else (f"went on at iteration {self.resumed}",),
             looking=self.looking,
         )
 
@@ -299,11 +322,11 @@ class _Driver:
 
     def save(self, status: Status | None, *, always: bool = False) -> None:
         """Save the run if it is time, or at its end, once for each iteration."""
-        if self.checkpoint is None or self.saved_at == self.iteration:
+        if self.checkpoint is None or self.saved_at == self.iteration or self.torn:
             return
         due = perf_counter() - self.saved >= self.checkpoint.every_seconds
         (due,) = self.problem.S.agree(always or due)
-        if not due or self.torn:
+        if not due:
             return
         run = Run(
             state=self.state,
@@ -317,11 +340,12 @@ class _Driver:
             quiet=self.watch.quiet,
             ended=status.name if status else None,
         )
-        identity = self._identity()
+        identity = self._identity  # made by all processes together
         if self.problem.S.rank == 0:
             self.checkpoint.save(self.iteration, run, identity)
         self.saved, self.saved_at = perf_counter(), None if status is None else self.iteration
 
+    @cached_property
     def _identity(self) -> dict[str, Any]:
         """What makes a run this run; numbers are compared up to rounding."""
         problem, S = self.problem, self.problem.S

@@ -49,6 +49,7 @@ class SymmetricOperator(ABC):
     about: Any = None
     #: Number of this process among those that share the rows; only 0 writes and talks.
     rank: int = 0
+    processes: int = 1
 
     @abstractmethod
     def matmul(self, X: Tensor) -> Tensor:  # (n, c) -> (n, c)

@@ -129,18 +129,19 @@ class GramOperator(OfRows):
 
     def row_norms(self) -> Tensor:
         """‖s_i‖² = b_i (BᵀB) b_iᵀ + 2·d_i·‖b_i‖² + d_i², in float64."""
-        lengths = self.rows.each(self._squared_lengths)
-        return lengths.clamp_(min=0).sqrt_().to(self.dtype)
+        gram = self.small_gram  # made by all processes together, also by one without rows
 
-    def _squared_lengths(self, piece: Tensor, rows: slice) -> Tensor:
-        out = torch.empty(len(piece), dtype=torch.float64, device=piece.device)
-        for part in row_chunks(len(piece), self.m):
-            wide = piece[part].to(torch.float64)
-            out[part] = torch.linalg.vecdot(wide @ self.small_gram, wide)
-            if self.d is not None:
-                d = self.d[rows][part].to(torch.float64)
-                out[part] += d * (2 * torch.linalg.vecdot(wide, wide) + d)
-        return out
+        def squares(piece: Tensor, rows: slice) -> Tensor:
+            out = torch.empty(len(piece), dtype=torch.float64, device=piece.device)
+            for part in row_chunks(len(piece), self.m):
+                wide = piece[part].to(torch.float64)
+                out[part] = torch.linalg.vecdot(wide @ gram, wide)
+                if self.d is not None:
+                    d = self.d[rows][part].to(torch.float64)
+                    out[part] += d * (2 * torch.linalg.vecdot(wide, wide) + d)
+            return out
+
+        return self.rows.each(squares).clamp_(min=0).sqrt_().to(self.dtype)
 
     def cost(self) -> float:
         """Two products with the factor."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from symnmf.errors import PeerLost
+from symnmf.errors import InvalidInput, PeerLost
 
 #: Fixed row chunks, whatever the number of processes; so many processes at most.
 CHUNKS = 64
@@ -68,13 +68,13 @@ class Group:
         parts = [every[r * most : r * most + size] for r, size in enumerate(sizes)]
         return torch.cat(parts)
 
-    def tree(self, values: list[Tensor]) -> Tensor:
-        """Sum over all chunks, from the values of the own ones; the order of additions is fixed."""
+    def tree(self, leaf: Callable[[int], Tensor]) -> Tensor:
+        """Sum over all chunks; ``leaf`` gives those of the own ones, asked for in their order.
+
+        The order of additions is fixed, and few partial sums are held at a time.
+        """
         nodes = [_nodes(share) for share in self.shares()]
-        own = self.share()
-        mine = torch.stack(
-            [_sum(node, lambda c: values[c - own.start]) for node in nodes[self.rank]]
-        )
+        mine = torch.stack([_sum(node, leaf) for node in nodes[self.rank]])
         every = self.gather(mine, [len(part) for part in nodes])
         known = dict(zip([node for part in nodes for node in part], every, strict=True))
         return _sum(range(CHUNKS), lambda c: known[range(c, c + 1)], known)
@@ -107,10 +107,10 @@ class Group:
     def _call(self, collective: Callable[[], T]) -> T:
         """Run a collective; when the others do not answer, say who."""
         self._calls += 1
-        if time.monotonic() - self._beat > BEAT:
-            self._beat = time.monotonic()
-            self._store.set(f"symnmf/{self.rank}", str(self._calls))
         try:
+            if time.monotonic() - self._beat > BEAT:
+                self._beat = time.monotonic()
+                self._store.set(f"symnmf/{self.rank}", str(self._calls))
             return collective()
         except RuntimeError as broken:
             raise PeerLost(self._who(str(broken).splitlines()[0])) from broken
@@ -142,13 +142,15 @@ def join(timeout: float = TIMEOUT) -> Group | None:
     import torch.distributed as dist
 
     if not dist.is_initialized():
-        gpu = torch.cuda.is_available() and dist.is_nccl_available()
+        local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+        gpu = dist.is_nccl_available() and torch.cuda.device_count() >= local
         if gpu:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+            os.environ.setdefault("TORCH_NCCL_BLOCKING_WAIT", "1")  # else a hung peer is not named
         backend = "nccl" if gpu else "gloo"
         dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
     if dist.get_world_size() > CHUNKS:
-        raise PeerLost(f"{dist.get_world_size()} processes are too many: start at most {CHUNKS}.")
+        raise InvalidInput("processes", f"got {dist.get_world_size()}", f"Start at most {CHUNKS}")
     return Group()
 
 

@@ -97,7 +97,13 @@ class Rows:
     def total(self, part: Part) -> Tensor:
         """A sum over the rows: in order of the pieces, or by a fixed tree over the chunks."""
         if self.group is not None:
-            return self.group.tree([part(piece, rows) for rows, piece in self._walk()])
+            walk = self._walk()
+
+            def leaf(chunk: int) -> Tensor:
+                rows, piece = next(walk)
+                return part(piece, rows)
+
+            return self.group.tree(leaf)
         total: Tensor | None = None
         for rows, piece in self._walk():
             value = part(piece, rows)
@@ -169,6 +175,7 @@ class OfRows(SymmetricOperator):
         self.rows, self.names, self.n = rows, names, rows.n
         self.dtype, self.device = rows.dtype, rows.device
         self.rank = 0 if rows.group is None else rows.group.rank
+        self.processes = 1 if rows.group is None else rows.group.size
 
     def agree(self, *values: Any) -> tuple[Any, ...]:
         """Rank 0's values."""

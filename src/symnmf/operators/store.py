@@ -8,11 +8,12 @@ so that a process which works on some of the rows reads and checks only those.
 from __future__ import annotations
 
 import hashlib
-import json
 import mmap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ KIND, DATA, PROGRESS = "symnmf matrix", "data.npy", "progress.jsonl"
 TILE_BYTES = 64 << 20
 #: Share of the free memory of a device that rows may take to stay there.
 RESIDENT = 0.5
+#: Largest file of names that is read.
+NAMES_BYTES = 256 << 20
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -45,7 +48,7 @@ class Stored:
         chunks: SHA-256 of the bytes of each fixed row chunk.
         frob_sq, total: ‖S‖² and the sum of the entries of S, of a dense matrix.
         smallest: least entry of the file.
-        names: of the rows, where known.
+        names: of the rows, or None.
         about: what it is and how it was made, in words and numbers.
     """
 
@@ -57,7 +60,7 @@ class Stored:
     frob_sq: float
     total: float
     smallest: float
-    names: bool
+    names: tuple[str, ...] | None
     about: dict[str, Any]
 
 
@@ -103,7 +106,7 @@ def open_matrix(
         rows = Rows(local, pieces, place, ahead)
     else:
         rows = Rows.shared_out(local, n, group, device=place, ahead=ahead)
-    names = json.loads((folder / "names.json").read_text("utf-8")) if stored.names else None
+    names = stored.names
     made: SymmetricOperator
     if stored.form == "dense":
         made = DenseOperator.of(rows, stored.frob_sq, stored.total, names)
@@ -126,13 +129,18 @@ def shard(S: SymmetricOperator, group: Group) -> SymmetricOperator:
             "S", f"{type(S).__name__} cannot be shared out", "Use a dense or Gram matrix"
         )
     edges, share = chunk_edges(S.n), group.share()
-    data = S.rows.whole[edges[share.start] : edges[share.stop]].clone()
-    rows = Rows.shared_out(data, S.n, group, device=S.device)
+    mine = S.rows.whole[edges[share.start] : edges[share.stop]]
+    # A chunk begins where it would in the whole array: products may depend on the alignment.
+    pad = edges[share.start] * mine.shape[1] % 64
+    room = torch.empty(pad + mine.numel(), dtype=mine.dtype, device=group.device)
+    data = room[pad:].view(mine.shape).copy_(mine)
+    rows = Rows.shared_out(data, S.n, group, device=group.device)
     made: SymmetricOperator
     if isinstance(S, DenseOperator):
         made = DenseOperator.of(rows, S.frob_sq(), S.mean() * S.n**2, S.names)
     else:
-        made = GramOperator(rows, S.d, S.names)
+        d = None if S.d is None else S.d.to(group.device)
+        made = GramOperator(rows, d, S.names)
     made.about = S.about
     return made
 
@@ -146,8 +154,9 @@ def read_stored(folder: Path) -> Stored:
             "holds an unfinished matrix" if unfinished else "holds no matrix",
             "Run the same command again to go on" if unfinished else "Check the folder",
         )
-    _, content = files.read_manifest(folder, KIND)
+    small, content = files.read_manifest(folder, KIND)
     try:
+        names = files.read_json(small["names"], NAMES_BYTES) if "names" in small else None
         stored = Stored(
             form=str(content["form"]),
             shape=(int(content["shape"][0]), int(content["shape"][1])),
@@ -157,13 +166,27 @@ def read_stored(folder: Path) -> Stored:
             frob_sq=float(content["frob_sq"]),
             total=float(content["total"]),
             smallest=float(content["smallest"]),
-            names=bool(content["names"]),
+            names=None if names is None else tuple(names),
             about=dict(content["about"]),
         )
     except (KeyError, TypeError, ValueError, IndexError) as broken:
+        if isinstance(broken, InvalidFile):
+            raise
         raise InvalidFile(str(folder), "has no complete manifest", "Write it again") from broken
-    square = stored.form == "gram" or stored.shape[0] == stored.shape[1]
-    if stored.form not in ("dense", "gram") or stored.dtype not in DTYPES or not square:
+    n, width = stored.shape
+    numbers = (stored.frob_sq, stored.total, stored.smallest, stored.shift)
+    good = (
+        stored.form in ("dense", "gram")
+        and stored.dtype in DTYPES
+        and n >= 2
+        and width >= 1
+        and all(isfinite(x) for x in numbers)
+        and stored.frob_sq > 0
+        and stored.shift >= 0
+        and (stored.form == "gram" or (width == n and stored.smallest >= 0))
+        and (names is None or (len(names) == n and all(isinstance(x, str) for x in names)))
+    )
+    if not good:
         raise InvalidFile(str(folder), "describes no matrix of ours", "Check the folder")
     return stored
 
@@ -177,11 +200,11 @@ def _check_header(path: Path, stored: Stored) -> tuple[int, int]:
             version = np.lib.format.read_magic(file)
             read = getattr(np.lib.format, f"read_array_header_{version[0]}_0")
             shape, fortran, dtype = read(file)
-        except (ValueError, AttributeError) as broken:
+        except (ValueError, AttributeError, SyntaxError, TokenError, RecursionError) as broken:
             raise InvalidFile(str(path), "is no .npy file", "Write it again") from broken
         offset = file.tell()
-    said = (stored.shape, False, stored.dtype)
-    if (tuple(shape), bool(fortran), dtype.name) != said:
+    said = (stored.shape, False, np.dtype(stored.dtype).str)
+    if (tuple(shape), bool(fortran), dtype.str) != said:
         raise InvalidFile(
             str(path),
             f"holds {dtype.name} {tuple(shape)}, not {stored.dtype} {stored.shape}",

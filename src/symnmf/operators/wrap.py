@@ -15,7 +15,8 @@ class _Wrapped(SymmetricOperator):
     def __init__(self, inner: SymmetricOperator):
         self.inner = inner
         self.n, self.dtype, self.device = inner.n, inner.dtype, inner.device
-        self.names, self.about, self.rank = inner.names, inner.about, inner.rank
+        self.names, self.about = inner.names, inner.about
+        self.rank, self.processes = inner.rank, inner.processes
 
     def agree(self, *values: Any) -> tuple[Any, ...]:
         return self.inner.agree(*values)

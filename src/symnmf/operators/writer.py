@@ -24,7 +24,7 @@ from symnmf.errors import InvalidFile, InvalidMatrix, NotEnough
 from symnmf.operators.base import row_chunks
 from symnmf.operators.dense import DenseOperator
 from symnmf.operators.rows import chunk_edges
-from symnmf.operators.store import DATA, KIND, PROGRESS
+from symnmf.operators.store import DATA, DTYPES, KIND, PROGRESS
 
 PART, BESIDE = f"{DATA}.part", "rows.npy.part"
 
@@ -52,6 +52,7 @@ class Writer:
             raise InvalidFile(
                 str(self.folder), "already holds a matrix", "Choose another folder, or remove it"
             )
+        tidy(self.folder)
         head = {"identity": dict(identity), "shape": list(shape), "dtype": dtype}
         self.done: dict[str, Any] = {}
         self._resume(head)
@@ -81,21 +82,17 @@ class Writer:
         part = self.folder / PART
         header = np.lib.format.header_data_from_array_1_0(np.empty((0, 0), dtype=self.dtype))
         header["shape"] = self.shape
+        size = self.shape[0] * self.shape[1] * np.dtype(self.dtype).itemsize
         try:
             with part.open("wb") as file:
                 np.lib.format.write_array_header_1_0(file, header)
-                size = file.tell() + self.shape[0] * self.shape[1] * np.dtype(self.dtype).itemsize
+                size += file.tell()
                 file.flush()
                 os.posix_fallocate(file.fileno(), 0, size)
         except OSError as broken:
             part.unlink(missing_ok=True)
             if broken.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                free = os.statvfs(self.folder)
-                raise NotEnough(
-                    f"{self.folder}: the matrix needs {size / 1e9:.3g} GB of disk and "
-                    f"{free.f_bavail * free.f_frsize / 1e9:.3g} GB are free. Choose a folder on a "
-                    "larger disk, or a smaller matrix."
-                ) from broken
+                raise _disk_full(self.folder, size) from broken
             raise
 
     def note(self, unit: str, record: Any = None) -> None:
@@ -179,13 +176,39 @@ class Writer:
             "frob_sq": frob_sq,
             "total": total,
             "smallest": smallest,
-            "names": names is not None,
             "about": dict(about or {}),
         }
         files.write_manifest(self.folder, KIND, described, content)
-        (self.folder / PROGRESS).unlink()
-        (self.folder / BESIDE).unlink(missing_ok=True)
+        tidy(self.folder)
         return self.folder
+
+
+def require_disk(folder: Path, need: float) -> None:
+    """Refuse what the disk of a folder cannot hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if need > _free(folder):
+        raise _disk_full(folder, need)
+
+
+def _free(folder: Path) -> float:
+    disk = os.statvfs(folder)
+    return float(disk.f_bavail * disk.f_frsize)
+
+
+def _disk_full(folder: Path, need: float) -> NotEnough:
+    return NotEnough(
+        f"{folder}: the matrix needs {need / 1e9:.3g} GB of disk and {_free(folder) / 1e9:.3g} GB "
+        "are free. Choose a folder on a larger disk, or a smaller matrix."
+    )
+
+
+def tidy(folder: Path) -> None:
+    """Remove what killed writers leave: temporary files, and notes beside a finished matrix."""
+    for file in folder.glob(".*.tmp"):
+        file.unlink(missing_ok=True)
+    if (folder / files.MANIFEST).exists():
+        for name in (PROGRESS, BESIDE):
+            (folder / name).unlink(missing_ok=True)
 
 
 def begun(folder: str | Path) -> tuple[int, int] | None:
@@ -216,9 +239,22 @@ def write_matrix(folder: str | Path, S: Tensor | np.ndarray, **options: Any) -> 
         >>> open_matrix(folder).frob_sq()
         4.0
     """
-    array = S.cpu().numpy() if isinstance(S, Tensor) else S
+    array = S.cpu().numpy() if isinstance(S, Tensor) else np.asarray(S)
+    if array.ndim != 2 or array.dtype.name not in DTYPES:
+        raise InvalidMatrix(
+            "S", f"is {array.dtype.name} {array.shape}", "Pass two dimensions of float32 or float64"
+        )
+    names = options.get("names")
+    if names is not None and len(names) != len(array):
+        raise InvalidMatrix("names", f"{len(names)} for {len(array)} rows", "Pass one name a row")
     if options.get("form") == "dense":
-        DenseOperator(array)  # refuses what is no dependence matrix
+        array = np.maximum(
+            DenseOperator(array).S.numpy(), 0
+        )  # checked; rounding below zero is zero
     writer = Writer(folder, (array.shape[0], array.shape[1]), array.dtype.name, {"whole": True})
-    writer.array[:] = array
-    return writer.finish(**options)
+    try:
+        writer.array[:] = array
+        return writer.finish(**options)
+    except InvalidMatrix:
+        writer.discard()
+        raise
