@@ -28,12 +28,15 @@ _HOME = {
     "SymmetricOperator": "operators",
     "SymnmfError": "errors",
     "abs_correlation": "dependence.correlation",
+    "align": "groups.naming",
     "as_operator": "operators",
     "benchmark_matrix": "synthetic",
     "bootstrap": "groups.stability",
     "compare": "groups.naming",
     "factorize": "factorize",
     "generate": "generate",
+    "group_of": "groups.naming",
+    "group_returns": "groups.risk",
     "load": "results",
     "loadings_for": "groups.risk",
     "open_matrix": "operators.store",
@@ -44,12 +47,14 @@ _HOME = {
     "recommend": "recommend",
     "rolling": "groups.rolling",
     "save": "results",
+    "significance": "groups.stability",
     "silhouette": "groups.silhouette",
     "solvers": "solvers",
     "spherical_kmeans": "groups.spherical_kmeans",
     "suggest_rank": "groups.rank",
     "tail_dependence": "dependence.tail",
     "tail_risk": "groups.risk",
+    "tail_scales": "groups.risk",
     "variance_risk": "groups.risk",
     "write_matrix": "operators.writer",
 }
@@ -69,13 +74,19 @@ if TYPE_CHECKING:
     from symnmf.factorize import factorize
     from symnmf.factors import DependenceFactors
     from symnmf.generate import generate
-    from symnmf.groups.naming import compare
+    from symnmf.groups.naming import align, compare, group_of
     from symnmf.groups.rank import suggest_rank
-    from symnmf.groups.risk import loadings_for, tail_risk, variance_risk
+    from symnmf.groups.risk import (
+        group_returns,
+        loadings_for,
+        tail_risk,
+        tail_scales,
+        variance_risk,
+    )
     from symnmf.groups.rolling import rolling
     from symnmf.groups.silhouette import silhouette
     from symnmf.groups.spherical_kmeans import spherical_kmeans
-    from symnmf.groups.stability import bootstrap
+    from symnmf.groups.stability import bootstrap, significance
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.operators.store import open_matrix
     from symnmf.operators.writer import write_matrix
