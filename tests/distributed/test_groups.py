@@ -51,11 +51,16 @@ def run(size, *words):
     return json.loads(answers[0][0])
 
 
-def test_every_number_of_processes_gives_the_same_bits(folder):
-    alone = run(1, "factors", folder)
+@pytest.fixture(scope="module")
+def alone(folder):
+    """What one process finds."""
+    return run(1, "factors", folder)
+
+
+@pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 3, 4])
+def test_every_number_of_processes_gives_the_same_bits(folder, alone, size):
     assert len(alone) == 14
-    for size in (2, 3, 4):
-        assert run(size, "factors", folder) == alone
+    assert run(size, "factors", folder) == alone
 
 
 def test_a_share_acts_like_the_whole(folder):

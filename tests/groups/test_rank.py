@@ -12,7 +12,7 @@ from symnmf.plot import rank_evidence
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", ["corr", "tpdm"])
-@pytest.mark.parametrize("n", [100, 1000])
+@pytest.mark.parametrize("n", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_the_true_number_is_found(kind, n, seed):
     b = market(kind, n, seed)
     found = suggest_rank(b.operator, seed=1)
@@ -22,6 +22,12 @@ def test_the_true_number_is_found(kind, n, seed):
     assert found.products <= 30
     assert found.agreement[found.k] > 0.9
     assert found.subsamples > 0.9
+
+
+@pytest.mark.parametrize("kind", ["corr", "tpdm"])
+def test_the_true_number_at_one_thousand(kind):
+    b = market(kind, 1000)
+    assert abs(suggest_rank(b.operator).k - b.k) <= 1
 
 
 @pytest.mark.slow
