@@ -142,6 +142,15 @@ def test_generate_plan_and_fit_from_a_folder(run, tmp_path):
     )
 
 
+@pytest.mark.slow
+def test_wrong_input_is_said_once_by_two_processes(tmp_path):
+    words = ["--matrix", str(tmp_path / "no.npy"), "--k", "99", "--nproc", "2"]
+    command = [sys.executable, "-m", "symnmf", "fit", *words]
+    wrong = subprocess.run(command, capture_output=True, text=True)
+    assert wrong.returncode == 2
+    assert wrong.stderr.count("Error: ") == 1
+
+
 def test_two_processes_from_one_command(tmp_path):
     path = tmp_path / "S.npy"
     np.save(path, sn.benchmark_matrix("corr", 64, seed=1, samples=1000).operator.S)
@@ -153,6 +162,3 @@ def test_two_processes_from_one_command(tmp_path):
     alone = ordered(sn.factorize(np.load(path), 8, n_init=5))
     both = sn.load(tmp_path / "two")
     assert both.labels().tolist() == alone.labels().tolist()
-    wrong = subprocess.run([*command, "--k", "99"], capture_output=True, text=True)
-    assert wrong.returncode == 2
-    assert wrong.stderr.count("Error: ") == 1

@@ -95,8 +95,15 @@ def test_a_finished_matrix_is_left_alone_and_another_refused(tmp_path):
         generate("tpdm", 64, tmp_path, seed=4, samples=2000)
 
 
-@pytest.mark.parametrize("kind", ["tpdm", "corr"])
-@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("kind", "kills"),
+    [
+        ("corr", 1),
+        pytest.param("tpdm", 1, marks=pytest.mark.slow),
+        pytest.param("corr", 10, marks=pytest.mark.slow),
+        pytest.param("tpdm", 10, marks=pytest.mark.slow),
+    ],
+)
 def test_killed_writers_go_on_to_the_same_bytes(tmp_path, kind, kills):
     options = {"kind": kind, "n": 1100, "samples": 400 if kind == "corr" else 2000, "dense": True}
     whole, killed = tmp_path / "whole", tmp_path / "killed"
