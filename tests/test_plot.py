@@ -30,6 +30,15 @@ def test_heat_maps_show_s_and_its_fit():
     np.testing.assert_allclose(made, fit, atol=1e-3)
 
 
+def test_few_rows_have_their_names():
+    S = sn.abs_correlation(sn.read_panel(sp500_prices(), kind="prices"))
+    result = sn.factorize(S, 4)
+    figure = heat_maps(S, result)
+    names = [S.names[i] for i in group_order(result)]
+    assert list(figure.layout.yaxis.ticktext) == names
+    assert list(figure.layout.xaxis2.ticktext) == names
+
+
 def test_order_is_by_group_size():
     b = market("corr", 100)
     result = sn.factorize(b.operator, b.k, seed=7)

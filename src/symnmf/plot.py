@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Cells along a side of a heat map; larger matrices are averaged down to this.
 CELLS = 200
+#: Up to so many rows have their names beside them.
+NAMED = 40
 
 
 def heat_maps(S: SymmetricOperator, result: Result, title: str = "") -> Figure:
@@ -62,6 +64,11 @@ def heat_maps(S: SymmetricOperator, result: Result, title: str = "") -> Figure:
     figure.update_yaxes(autorange="reversed", scaleanchor="x", showticklabels=False)
     figure.update_yaxes(scaleanchor="x2", col=2)
     figure.update_xaxes(showticklabels=False, constrain="domain")
+    if result.names is not None and S.n <= NAMED:
+        names = [result.names[i] for i in order.tolist()]
+        ticks = {"showticklabels": True, "tickvals": list(range(S.n)), "ticktext": names}
+        figure.update_xaxes(ticks)
+        figure.update_yaxes(ticks)
     figure.update_layout(title=title, template="plotly_white", width=1000, height=540)
     return figure
 
