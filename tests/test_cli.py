@@ -162,3 +162,42 @@ def test_two_processes_from_one_command(tmp_path):
     alone = ordered(sn.factorize(np.load(path), 8, n_init=5))
     both = sn.load(tmp_path / "two")
     assert both.labels().tolist() == alone.labels().tolist()
+
+
+def test_roll_as_documented(run, tmp_path):
+    path = tmp_path / "prices.csv"
+    sp500_prices().iloc[:2100].to_csv(path)
+    words = ("roll", "--prices", path, "--window", 1000, "--step", 500, "--k", 4)
+    out = run(*words, "--out", tmp_path / "r")
+    assert "3 windows" in out
+    windows = pd.read_csv(tmp_path / "r" / "windows.csv")
+    assert list(windows["status"]) == ["CONVERGED"] * 3
+    assert pd.read_csv(tmp_path / "r" / "labels.csv").shape == (3, 21)
+    assert len(pd.read_parquet(tmp_path / "r" / "loadings.parquet")) == 60
+    assert "already holds windows" in run(*words, "--out", tmp_path / "r", code=2)
+    out = run(*words[:3], "--window", 500, "--step", 500, "--k", 4, "--out", tmp_path / "q", code=2)
+    assert "leaves 25 exceedances" in out
+    run(*words[:3], "--window", 500, "--step", 800, "--k", 3, "--q", 0.1, "--out", tmp_path / "q")
+
+
+def test_rank_and_bench(run, tmp_path):
+    np.save(tmp_path / "S.npy", sn.benchmark_matrix("corr", 100, seed=7).operator.S)
+    out = run("rank", "--matrix", tmp_path / "S.npy")
+    assert "10 groups" in out
+    assert "gap after 10" in out
+    words = ("bench", "spectral", "--sizes", 36, "--seeds", 7, "--out", tmp_path / "results")
+    assert "2 runs made" in run(*words)
+    assert "0 runs made" in run(*words)
+    assert "r_eff" in (tmp_path / "results" / "spectral.md").read_text()
+    assert "whole numbers" in run("bench", "spectral", "--sizes", "many", code=2)
+
+
+def test_comparison_with_the_users_classes(run, tmp_path, matrix):
+    path = tmp_path / "sectors.csv"
+    path.write_text("name,sector\na,x\nb,x\nc,x\nd,=y\ne,=y\n")
+    words = ("fit", "--matrix", matrix, "--k", 2, "--compare")
+    out = run(*words, path, "--out", tmp_path / "o")
+    assert "ARI 1.00, NMI 1.00; 1 names have no class" in out
+    assert "'=y" in (tmp_path / "o" / "classes.csv").read_text()
+    assert "does not exist" in run(*words, tmp_path / "no.csv", "--out", tmp_path / "p", code=2)
+    assert not (tmp_path / "p").exists()  # said before the work

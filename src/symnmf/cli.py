@@ -42,6 +42,23 @@ SolverName = Annotated[str, typer.Option("--solver", help="A name of `symnmf sol
 Starts = Annotated[
     int, typer.Option("--starts", help="Starts whose groups are compared: do they agree?")
 ]
+Returns = Annotated[
+    Path | None, typer.Option("--returns", help="Table of returns: .csv or .parquet.")
+]
+Prices = Annotated[Path | None, typer.Option("--prices", help="Table of prices: .csv or .parquet.")]
+Dependence = Annotated[
+    str, typer.Option("--dependence", help="tail (crash together) or correlation.")
+]
+Fraction = Annotated[
+    float | None, typer.Option("--q", help="Fraction of days taken as extreme; 0.05.")
+]
+Tail = Annotated[str, typer.Option("--tail", help="lower (losses) or upper.")]
+Missing = Annotated[
+    str, typer.Option("--missing", help="error, drop-columns, drop-rows or pairwise.")
+]
+MaxMissing = Annotated[
+    float, typer.Option("--max-missing", help="Fraction that drop-columns tolerates.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace results that are there.")]
 
 
@@ -123,25 +140,13 @@ def fit(
             "--matrix", help="Dependence matrix: .csv, .parquet, .npy, .npz, or a folder."
         ),
     ] = None,
-    returns: Annotated[
-        Path | None, typer.Option("--returns", help="Table of returns: .csv or .parquet.")
-    ] = None,
-    prices: Annotated[
-        Path | None, typer.Option("--prices", help="Table of prices: .csv or .parquet.")
-    ] = None,
-    dependence: Annotated[
-        str, typer.Option("--dependence", help="tail (crash together) or correlation.")
-    ] = "tail",
-    q: Annotated[
-        float | None, typer.Option("--q", help="Fraction of days taken as extreme; 0.05.")
-    ] = None,
-    tail: Annotated[str, typer.Option("--tail", help="lower (losses) or upper.")] = "lower",
-    missing: Annotated[
-        str, typer.Option("--missing", help="error, drop-columns, drop-rows or pairwise.")
-    ] = "error",
-    max_missing: Annotated[
-        float, typer.Option("--max-missing", help="Fraction that drop-columns tolerates.")
-    ] = 0.0,
+    returns: Returns = None,
+    prices: Prices = None,
+    dependence: Dependence = "tail",
+    q: Fraction = None,
+    tail: Tail = "lower",
+    missing: Missing = "error",
+    max_missing: MaxMissing = 0.0,
     compare: Annotated[
         Path | None,
         typer.Option("--compare", help="Your own classes: .csv with a name and a class a row."),
@@ -302,25 +307,13 @@ def roll(
     k: Annotated[int, typer.Option("--k", help="Number of groups.")],
     window: Annotated[int, typer.Option("--window", help="Rows of a window.")],
     step: Annotated[int, typer.Option("--step", help="Rows from one window to the next.")],
-    returns: Annotated[
-        Path | None, typer.Option("--returns", help="Table of returns: .csv or .parquet.")
-    ] = None,
-    prices: Annotated[
-        Path | None, typer.Option("--prices", help="Table of prices: .csv or .parquet.")
-    ] = None,
-    dependence: Annotated[
-        str, typer.Option("--dependence", help="tail (crash together) or correlation.")
-    ] = "tail",
-    q: Annotated[
-        float | None, typer.Option("--q", help="Fraction of days taken as extreme; 0.05.")
-    ] = None,
-    tail: Annotated[str, typer.Option("--tail", help="lower (losses) or upper.")] = "lower",
-    missing: Annotated[
-        str, typer.Option("--missing", help="error, drop-columns, drop-rows or pairwise.")
-    ] = "error",
-    max_missing: Annotated[
-        float, typer.Option("--max-missing", help="Fraction that drop-columns tolerates.")
-    ] = 0.0,
+    returns: Returns = None,
+    prices: Prices = None,
+    dependence: Dependence = "tail",
+    q: Fraction = None,
+    tail: Tail = "lower",
+    missing: Missing = "error",
+    max_missing: MaxMissing = 0.0,
     out: Out = Path("symnmf-roll"),
     seed: Seed = 0,
     force: Force = False,
