@@ -71,9 +71,9 @@ def abs_correlation(
     folder: str | Path | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> SymmetricOperator:
-    """|R| of a table of returns, as an operator with named rows and unit diagonal.
+    """``|R|`` of a table of returns, as an operator with named rows and unit diagonal.
 
-    Off-diagonals are (1 − α)·|R|, R the correlation and α the Ledoit–Wolf intensity of the
+    Off-diagonals are (1 − α)·abs(R), R the correlation and α the Ledoit–Wolf intensity of the
     z-scores. Where no correlation is negative and it is cheaper, S stays the Gram matrix of the
     scores. ``operator.about`` has the signs and says what was done.
 

@@ -133,7 +133,7 @@ def tail_scales(panel: Panel, tail: str = "lower", q: float = TAIL) -> np.ndarra
 
 
 def variance_risk(result: Result, weights: Any, volatilities: Any, *, S: SymmetricOperator) -> Risk:
-    """Standard deviation of a portfolio by the signed correlation; that of S = |R| as a bound.
+    """Standard deviation of a portfolio by the signed correlation; that of S as a bound.
 
     Arguments:
         result: a factorization of S.
