@@ -27,3 +27,8 @@ def dense(operator) -> torch.Tensor:
 @pytest.fixture
 def rng() -> torch.Generator:
     return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _the_same_draws_every_time() -> None:
+    torch.manual_seed(0)
