@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,7 +110,7 @@ def _demo_part(
 
     from symnmf.factorize import factorize
     from symnmf.files import write_text
-    from symnmf.groups.naming import ordered
+    from symnmf.groups.naming import groups, ordered
     from symnmf.plot import heat_maps
     from symnmf.results import save
 
@@ -122,11 +121,9 @@ def _demo_part(
     if truth is not None:
         ari = adjusted_rand_score(truth, result.labels())
         console.print(f"Agreement with the true groups (ARI): {ari:.2f}")
-    elif result.names is not None:
-        labels = result.labels().tolist()
-        for group in sorted(set(labels)):
-            members = [m for m, g in zip(result.names, labels, strict=True) if g == group]
-            console.print(f"  group {group}: {', '.join(members)}", **PLAIN)
+    else:
+        for group in groups(result):
+            console.print(f"  {group.name}: {', '.join(group.members)}", **PLAIN)
     console.print(f"Files: {folder}; open {folder / 'groups.html'} in a browser\n")
     return result.status.good
 
@@ -180,7 +177,7 @@ def fit(
     On several machines: torchrun --nnodes N --nproc-per-node P -m symnmf fit ...
     """
     from symnmf import launch
-    from symnmf.operators.group import join
+    from symnmf.operators.group import first_decides, join
 
     if nproc > 1 and not launch.inside():
         raise typer.Exit(launch.again(sys.argv[1:], nproc))
@@ -194,7 +191,10 @@ def fit(
     classes = None if compare is None else read_classes(compare)
     group = join(timeout)
     replace = force or resume
-    _together(group, lambda: check_free(out, force=replace))
+    if group is None:
+        check_free(out, force=replace)
+    else:
+        first_decides(group, lambda: check_free(out, force=replace))
     resume = resume or launch.restarted()
     S, record = _operator(matrix, returns, prices, dependence, q, tail, missing, max_missing, group)
     result = factorize(
@@ -226,26 +226,6 @@ def fit(
         _compare(console, result, classes, out)
     console.print(f"Files: {out}")
     raise typer.Exit(launch.exit_code(0 if result.status.good else 1))
-
-
-def _together(group: Any, act: Callable[[], object]) -> None:
-    """Do something in process 0; when it refuses, all processes end, and nobody waits."""
-    from symnmf.errors import SymnmfError
-
-    refused: Exception | None = None
-    if group is None or group.rank == 0:
-        try:
-            act()
-        except (SymnmfError, OSError) as wrong:
-            refused = wrong
-    if group is not None:
-        (good,) = group.agree(refused is None)
-        if not good:
-            group.leave()
-    if refused is not None:
-        raise refused
-    if group is not None and not good:
-        raise typer.Exit(0)
 
 
 def _compare(console: Console, result: Result, classes: dict[str, str], out: Path) -> None:

@@ -40,6 +40,13 @@ def error(H: Tensor, SH: Tensor, frob_sq: float) -> float:
     return 0.0 if value < 0 else value  # NaN stays NaN
 
 
+def error_by_definition(S: Tensor, H: Tensor) -> float:
+    """The same in float64 from the n×n residual: what the trace identity is checked against."""
+    wide = H.to(torch.float64)
+    full = S.to(torch.float64)
+    return float((full - wide @ wide.T).square().sum() / full.square().sum())
+
+
 def best_scale(H: Tensor, SH: Tensor) -> float:
     """The c ≥ 0 for which c·H has the least error: c² = ⟨H, S H⟩ / ‖HᵀH‖²."""
     return float((max(0.0, inner64(H, SH)) / float(gram64(H).square().sum())) ** 0.5)

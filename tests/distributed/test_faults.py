@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import symnmf as sn
+from symnmf.operators.store import open_matrix
 from symnmf.operators.writer import write_matrix
 
 RESTARTS = 30
@@ -102,3 +103,14 @@ def test_killed_processes_recover_to_the_same_bits(folder, tmp_path, kills):
             break
     assert done == kills
     assert any(iteration > 0 for iteration in resumed)  # not from the beginning
+
+
+def test_a_refusal_ends_all_processes_and_replaces_nothing(folder, tmp_path):
+    out = tmp_path / "there"
+    sn.save(sn.factorize(open_matrix(folder), 3), out)
+    before = (out / "manifest.json").read_bytes()
+    agent = torchrun(folder, out)
+    _, words = agent.communicate(timeout=120)
+    assert agent.returncode == 0, words[-3000:]  # no fault, so nothing was started again
+    assert words.count("already holds a result") == 1
+    assert (out / "manifest.json").read_bytes() == before

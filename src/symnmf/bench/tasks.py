@@ -16,7 +16,7 @@ from symnmf.contract import Problem
 from symnmf.engine import solve
 from symnmf.groups.silhouette import silhouette
 from symnmf.groups.spherical_kmeans import spherical_kmeans
-from symnmf.objective import error
+from symnmf.objective import error, error_by_definition
 from symnmf.solvers.registry import find
 from symnmf.spectrum import diagnostics, smallest_eigenvalue
 from symnmf.synthetic import Benchmark, benchmark_matrix
@@ -103,8 +103,7 @@ def precision(run: Run) -> dict[str, Any]:
     H = solve(problem, find("sketched").make()).H
     everything = torch.arange(run.n)
     S = b.operator.block(everything, everything).double()
-    wide = H.double()
-    exact = float((S - wide @ wide.T).square().sum() / S.square().sum())
+    exact = error_by_definition(S, H)
     found: dict[str, Any] = {"exact": exact}
     for name, dtype in (
         ("bfloat16", torch.bfloat16),

@@ -73,6 +73,7 @@ def write_abs_correlation(
             )
         writer.discard()
         again: dict[str, Any] = {
+            "divisor": divisor,
             "intensity": intensity,
             "names": names,
             "beside": beside,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from math import isclose, isfinite
 from pathlib import Path
@@ -59,9 +60,12 @@ class Checkpoint:
         files.write_manifest(self.folder, KIND, {"run": name}, content)
         files.remove_all_but(self.folder, PREFIX, {name})
 
-    def clear(self) -> None:
-        """Forget the run that is there."""
-        (self.folder / files.MANIFEST).unlink(missing_ok=True)
+    def take(self, resume: bool, stack: ExitStack) -> None:
+        """Hold the folder for a run until the stack ends; refuse where another is not over."""
+        stack.enter_context(files.lock(self.folder))
+        self.check_free(resume=resume)
+        if self.overwrite and not resume:  # a restart must not find the run that this one replaces
+            (self.folder / files.MANIFEST).unlink(missing_ok=True)
 
     def check_free(self, *, resume: bool) -> None:
         """Refuse to begin where another run is not over."""

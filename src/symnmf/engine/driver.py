@@ -15,11 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from symnmf import files
 from symnmf.contract import Check, Memory, Problem, Result, Solver, State, Status, whole
 from symnmf.engine.checkpoint import RESUMABLE, Checkpoint, pack_history, unpack_history
 from symnmf.engine.monitor import Monitor, Watch
-from symnmf.errors import InvalidInput, PeerLost, SymnmfError
+from symnmf.errors import InvalidInput, PeerLost
+from symnmf.operators.group import first_decides
 from symnmf.seeds import torch_seed, torch_stream
 
 #: Called after every look with the look and the factor (not to be changed); True stops the run.
@@ -80,29 +80,11 @@ def solve(
     check_budget(max_iter, checkpoint, resume)
     with ExitStack() as stack:
         if checkpoint is not None:
-            _take(checkpoint, resume, problem, stack)
+            first_decides(problem.S, lambda: checkpoint.take(resume, stack))
         driver = _Driver(problem, solver, monitor or Monitor(), checkpoint, since)
         status = driver.begin(resume) or driver.loop(max_iter, max_seconds, callbacks)
         driver.save(status, always=True)
         return driver.result(status, name or type(solver).__name__)
-
-
-def _take(checkpoint: Checkpoint, resume: bool, problem: Problem, stack: ExitStack) -> None:
-    """Take the folder of the checkpoint; process 0 does, and the others hear whether it could."""
-    refused: Exception | None = None
-    if problem.S.rank == 0:
-        try:
-            stack.enter_context(files.lock(checkpoint.folder))
-            checkpoint.check_free(resume=resume)
-            if checkpoint.overwrite and not resume:
-                checkpoint.clear()  # a restart must not find the run that this one replaces
-        except (SymnmfError, OSError) as wrong:
-            refused = wrong
-    (good,) = problem.S.agree(refused is None)
-    if refused is not None:
-        raise refused
-    if not good:
-        raise InvalidInput("checkpoint", "process 0 cannot begin", "See what it says")
 
 
 def check_budget(max_iter: int, checkpoint: object, resume: bool) -> None:

@@ -95,6 +95,13 @@ def names_of(result: Result) -> list[str]:
     return [str(name) for name in result.names or range(len(result.H))]
 
 
+def by_name(values: Any) -> Any:
+    """A pandas Series as a mapping from names; everything else as it is."""
+    if hasattr(values, "to_dict") and hasattr(values, "index"):
+        return {str(name): value for name, value in values.to_dict().items()}
+    return values
+
+
 def group_of(result: Result) -> dict[str, str]:
     """Name of the group of every instrument."""
     found = dict.fromkeys(names_of(result), UNASSIGNED)
@@ -173,8 +180,7 @@ def compare(result: Result, classes: Any) -> Comparison:
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     found = group_of(result)
-    if hasattr(classes, "to_dict") and hasattr(classes, "index"):
-        classes = {str(name): value for name, value in classes.to_dict().items()}
+    classes = by_name(classes)
     if not isinstance(classes, Mapping):
         if len(classes) != len(found):
             raise InvalidInput(

@@ -88,14 +88,12 @@ def suggest_rank(
     edge = _edge(operator.about, observations, n, known, most)
     held = np.cumsum(np.maximum(known, 0)) / spectrum.trace
     share = int(np.searchsorted(held, SHARE)) + 1 if held[-1] >= SHARE else None
-    twins: dict[int, Problem] = {}
     agreement: dict[int, float | None] = {}
 
     def look(candidate: int) -> float:
         """Agreement of several starts, on the sketch."""
         if candidate not in agreement:
-            twins[candidate] = Problem(problem.surrogate, candidate, seed)
-            agreement[candidate] = starts_agree(twins[candidate], STARTS)
+            agreement[candidate] = starts_agree(Problem(problem.surrogate, candidate, seed), STARTS)
         return agreement[candidate] or 0.0
 
     if gap is not None:

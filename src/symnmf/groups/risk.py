@@ -16,7 +16,7 @@ from symnmf.dependence.correlation import CorrelationEstimate
 from symnmf.dependence.margins import hill
 from symnmf.dependence.tail import TailEstimate, signed_for
 from symnmf.errors import InvalidInput, MarginWarning
-from symnmf.groups.naming import names_of
+from symnmf.groups.naming import by_name, names_of
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.base import row_chunks
 from symnmf.operators.store import Stored
@@ -99,8 +99,8 @@ def tail_risk(
         s = tail_scales(panel, tail=getattr(about, "tail", "lower"))
     else:
         s = _numbers("scales", scales, result)
-    if (s < 0).any() or not np.isfinite(s).all():
-        raise InvalidInput("scales", "are negative or not finite", "Pass positive scales")
+    if (s < 0).any():
+        raise InvalidInput("scales", "are negative", "Pass positive scales")
     v = torch.from_numpy(w * s)
     image = _times(S, v)
     return _risk(result, v, image, s)
@@ -197,8 +197,7 @@ def _numbers(
 ) -> np.ndarray:
     """One number for each row, from a list, or by name; ``missing`` for names that have none."""
     names = names_of(result)
-    if hasattr(values, "to_dict") and hasattr(values, "index"):
-        values = {str(name): value for name, value in values.to_dict().items()}
+    values = by_name(values)
     if isinstance(values, Mapping):
         unknown = [name for name in values if name not in set(names)]
         if unknown:
@@ -208,10 +207,11 @@ def _numbers(
             raise InvalidInput(argument, f"{without[0]!r} has none", "Pass one for every name")
         values = [values.get(name, missing) for name in names]
     array = np.asarray(values, dtype=np.float64)
-    if array.shape != (len(names),) or not np.isfinite(array).all():
-        raise InvalidInput(
-            argument, f"has shape {array.shape}", f"Pass {len(names)} finite numbers"
-        )
+    if array.shape != (len(names),):
+        raise InvalidInput(argument, f"has shape {array.shape}", f"Pass {len(names)} numbers")
+    if not np.isfinite(array).all():
+        name = names[int(np.flatnonzero(~np.isfinite(array))[0])]
+        raise InvalidInput(argument, f"that of {name!r} is not finite", "Pass finite numbers")
     return array
 
 

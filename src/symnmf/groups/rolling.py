@@ -16,7 +16,7 @@ from symnmf import files
 from symnmf.contract import Earlier, Problem, Result, whole
 from symnmf.data.panel import Panel, read_panel
 from symnmf.dependence import DEPENDENCE, estimate
-from symnmf.dependence.correlation import CorrelationEstimate, abs_from_product
+from symnmf.dependence.correlation import abs_from_product
 from symnmf.errors import InvalidInput, UnknownName
 from symnmf.factorize import run
 from symnmf.files import safe_cell
@@ -60,7 +60,6 @@ class Rolling:
     Attributes:
         windows: in order of time.
         names: of the instruments.
-        products: of all windows together, with k columns.
     """
 
     windows: tuple[Window, ...]
@@ -68,7 +67,7 @@ class Rolling:
 
     @property
     def products(self) -> float:
-        """Of all windows together."""
+        """Of all windows together, with k columns."""
         return sum(window.result.products for window in self.windows)
 
     @property
@@ -98,8 +97,8 @@ def rolling(
 
     Every window is fitted from a cold start and from the groups of the window before, both on the
     surrogate, and the better is kept: groups that only persist because they were there do not
-    count as stable. Eigenvectors are found from those of the window before, which halves the
-    products of S where S is not its own surrogate.
+    count as stable. Eigenvectors are found from those of the window before, which saves nearly half
+    of the products of S where S is not its own surrogate.
 
     Arguments:
         table: a panel, or a table of returns.
@@ -247,7 +246,6 @@ class MovingSums:
         X = self.X[self.begin : self.stop].T.clone()
         made = abs_from_product(self.correlation(), X)
         made.names = panel.names
-        assert isinstance(made.about, CorrelationEstimate)
         return made
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
-from symnmf.errors import InvalidInput, PeerLost
+from symnmf.errors import InvalidInput, PeerLost, SymnmfError
 
 #: Fixed row chunks, whatever the number of processes; so many processes at most.
 CHUNKS = 64
@@ -102,7 +103,7 @@ class Group:
     def leave(self) -> None:
         """Wait for the others and end the group; to be called before the process ends."""
         self._call(self._dist.barrier)
-        self._dist.destroy_process_group()
+        _end()
 
     def _call(self, collective: Callable[[], T]) -> T:
         """Run a collective; when the others do not answer, say who."""
@@ -132,6 +133,30 @@ class Group:
         )
 
 
+class Sharing(Protocol):
+    """A group, or an operator whose rows a group shares."""
+
+    rank: int
+
+    def agree(self, *values: Any) -> tuple[Any, ...]:
+        """The values of rank 0."""
+
+
+def first_decides(who: Sharing, act: Callable[[], object]) -> None:
+    """Process 0 acts; when it refuses, the others hear of it and end as well, and nobody waits."""
+    refused: Exception | None = None
+    if who.rank == 0:
+        try:
+            act()
+        except (SymnmfError, OSError) as wrong:
+            refused = wrong
+    (good,) = who.agree(refused is None)
+    if refused is not None:
+        raise refused
+    if not good:
+        raise InvalidInput("process 0", "refused to begin", "See what it says")
+
+
 def join(timeout: float = TIMEOUT) -> Group | None:
     """The group that ``torchrun`` started this process in; None when it is alone.
 
@@ -149,9 +174,17 @@ def join(timeout: float = TIMEOUT) -> Group | None:
             os.environ.setdefault("TORCH_NCCL_BLOCKING_WAIT", "1")  # else a hung peer is not named
         backend = "nccl" if gpu else "gloo"
         dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
+        atexit.register(_end)  # threads of gloo that outlive the interpreter abort it
     if dist.get_world_size() > CHUNKS:
         raise InvalidInput("processes", f"got {dist.get_world_size()}", f"Start at most {CHUNKS}")
     return Group()
+
+
+def _end() -> None:
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 def _nodes(share: range) -> list[range]:

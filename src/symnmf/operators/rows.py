@@ -65,11 +65,18 @@ class Rows:
         self.begin = self.pieces[0].start if group is not None else 0
 
     @classmethod
-    def shared_out(cls, data: Tensor, n: int, group: Group, **options: object) -> Rows:
-        """The share of one process: ``data`` holds the rows of ``share(n, group)``."""
+    def shared_out(
+        cls,
+        data: Tensor,
+        n: int,
+        group: Group,
+        device: torch.device | None = None,
+        ahead: Callable[[slice], None] | None = None,
+    ) -> Rows:
+        """The share of one process: ``data`` holds the rows of its chunks, of n."""
         edges = chunk_edges(n)
         pieces = [slice(edges[c], edges[c + 1]) for c in group.share()]
-        return cls(data, pieces, group=group, n=n, **options)  # type: ignore[arg-type]
+        return cls(data, pieces, device, ahead, group, n)
 
     @property
     def whole(self) -> Tensor:
