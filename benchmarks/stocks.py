@@ -25,6 +25,7 @@ import symnmf as sn
 from symnmf.data import Panel
 from symnmf.dependence.correlation import standardize
 from symnmf.dependence.shrinkage import ledoit_wolf
+from symnmf.groups.rolling import rolling
 from symnmf.labels import hard_labels
 
 #: Industries with fewer stocks than this are left out of the comparison of groups.
@@ -69,6 +70,18 @@ def _seconds(call: Callable[[Any], Any], argument: Any) -> float:
     return min(times)
 
 
+def windows(console: Console, panel: Panel) -> None:
+    """Products of windows that carry over, and of independent ones."""
+    for dependence, options in (("correlation", {}), ("tail", {"q": 0.1})):
+        for warm in (False, True):
+            found = rolling(panel, 500, 21, 25, dependence, warm=warm, **options)
+            good = sum(w.result.status.good for w in found.windows)
+            console.print(
+                f"{dependence}, {'carried over' if warm else 'independent'}: {good} of "
+                f"{len(found.windows)} windows converged, {found.products:.0f} products"
+            )
+
+
 def in_large_industries(returns: pd.DataFrame, table: pd.DataFrame) -> pd.Series:
     """Industry of each stock in those that have enough of them."""
     known = dict(zip(table["ticker"], table["industry"], strict=True))
@@ -110,6 +123,7 @@ def main(folder: Path) -> None:
     panel = sn.read_panel(returns, kind="returns")
     shrinkage(console, panel)
     fits(console, panel)
+    windows(console, panel)
     industries(console, returns, table)
 
 
