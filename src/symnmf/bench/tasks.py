@@ -60,9 +60,16 @@ def factorize(run: Run) -> dict[str, Any]:
         "seconds": wall,
         "ms_per_iteration": 1e3 * wall / max(1, result.iterations),
         "looks": [
-            [h.iteration, round(h.seconds, 3), round(h.products, 2), h.error, h.kkt_ratio]
+            [
+                h.iteration,
+                round(h.seconds, 3),
+                round(h.products, 1),
+                _digits(h.error),
+                _digits(h.kkt_ratio),
+            ]
             for h in _thinned(result.history)
         ],
+        "threads": torch.get_num_threads(),
     }
 
 
@@ -133,7 +140,11 @@ def plain(found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _thinned(history: tuple[Any, ...], most: int = 60) -> list[Any]:
+def _digits(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def _thinned(history: tuple[Any, ...], most: int = 30) -> list[Any]:
     """At most so many looks, the first and the last among them."""
     if len(history) <= most:
         return list(history)
