@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-phase2 bench-reliability bench-large bench-steps bench-stocks bench-scaling bench-kmeans bench-predict docs clean
+.PHONY: demo test test-all lint types bench bench-large bench-steps bench-stocks bench-scaling bench-predict docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -27,12 +27,6 @@ types: $(STAMP)
 bench: $(STAMP)
 	@$(BIN)/python -m benchmarks
 
-bench-phase2: $(STAMP)
-	@$(BIN)/python -m benchmarks.phase2
-
-bench-reliability: $(STAMP)
-	@$(BIN)/python -m benchmarks.reliability
-
 bench-large: $(STAMP)
 	@$(BIN)/python -m benchmarks.large
 
@@ -44,9 +38,6 @@ bench-stocks: $(STAMP)
 
 bench-scaling: $(STAMP)
 	@$(BIN)/python -m benchmarks.scaling
-
-bench-kmeans: $(STAMP)
-	@$(BIN)/python -m benchmarks.silhouettes
 
 bench-predict: $(STAMP)
 	@$(BIN)/python -m benchmarks.predict $(DATA)

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from rich.console import Console
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.sheet import Sheet, console
 from symnmf.factorize import factorize
 from symnmf.generate import generate
 from symnmf.operators import DenseOperator, SymmetricOperator
@@ -75,34 +75,43 @@ def bare_product(S: SymmetricOperator, k: int, repeat: int = 3) -> float:
     return best
 
 
-def fit(
-    console: Console, S: SymmetricOperator, k: int, labels: np.ndarray, what: str
-) -> torch.Tensor:
-    """One line about a fit with the default solver; its factor."""
+def fit(sheet: Sheet, S: SymmetricOperator, k: int, labels: np.ndarray, what: str) -> torch.Tensor:
+    """A row about a fit with the default solver; its factor."""
     bare = bare_product(S, k)
     with Peak() as peak:
         result = factorize(S, k, progress=True)
+    ari = adjusted_rand_score(labels, result.labels())
     excess = result.certificate.excess
-    console.print(
-        f"{what}, k = {k}: {result.status.name} by {result.solver}, excess "
-        f"{'–' if excess is None else f'{excess:.4f}'}, error {result.certificate.error:.2e}, ARI "
-        f"{adjusted_rand_score(labels, result.labels()):.3f}, {result.products:.0f} products, "
-        f"{result.seconds:.0f} s = {result.seconds / bare:.0f} bare products of {bare:.2f} s, "
-        f"{peak.above / 1e9:.2f} GB of anonymous memory"
-    )
+    bares, gigabytes = result.seconds / bare, peak.above / 1e9
+    status = result.status.name
+    sheet.add(what, S.n, k, status, excess, ari, result.products, bares, gigabytes)
     for note in result.notes:
         console.print(f"    {note}")
     return result.H
 
 
 def main(arguments: list[str]) -> None:
-    """One line a run; a dense matrix also in memory, for comparison."""
-    console = Console(width=140)
+    """A row a run; a dense matrix also in memory, for comparison."""
     folder = Path(tempfile.mkdtemp())
     if "--keep" in arguments:
         at = arguments.index("--keep")
         folder = Path(arguments[at + 1])
         arguments = arguments[:at] + arguments[at + 2 :]
+    headings = ["matrix", "n", "k", "status", "excess", "ARI", "products", "time in bare products"]
+    sheet = Sheet(
+        "large",
+        "the default solver on matrices from disk",
+        [*headings, "GB of anonymous memory"],
+        {"excess": "higher", "ARI": "lower", "products": "higher"},
+        labels=3,
+    )
+    mapped = Sheet(
+        "mapped",
+        "a matrix on disk against the same one in memory",
+        ["matrix", "n", "factors differ by", "a mapped product in products from memory"],
+        {"factors differ by": "higher", "a mapped product in products from memory": "higher"},
+        labels=2,
+    )
     for run in arguments or RUNS:
         kind, *numbers = run.split(":")
         n, k, samples = map(int, numbers)
@@ -110,18 +119,17 @@ def main(arguments: list[str]) -> None:
         began = time.perf_counter()
         dense = kind.endswith("+dense")
         generate(kind.removesuffix("+dense"), n, where, seed=SEED, samples=samples, dense=dense)
-        console.print(f"{kind}, n = {n:,}: written in {time.perf_counter() - began:.0f} s")
-        began = time.perf_counter()
+        console.print(f"{kind}, n = {n:,}: there after {time.perf_counter() - began:.0f} s")
         S = open_matrix(where)
-        console.print(f"{S} opened and checked in {time.perf_counter() - began:.1f} s")
         labels = np.load(where / "labels.npy", allow_pickle=False)
-        H = fit(console, S, k, labels, f"{kind}, n = {n:,}, mapped")
+        H = fit(sheet, S, k, labels, kind)
         if isinstance(S, DenseOperator):
             memory = DenseOperator(S.S.clone())
-            inside = fit(console, memory, k, labels, f"{kind}, n = {n:,}, in memory")
+            inside = fit(sheet, memory, k, labels, f"{kind}, in memory")
             gap = float((H - inside).abs().max())
-            ratio = bare_product(S, k) / bare_product(memory, k)
-            console.print(f"factors differ by {gap:.1e}; a mapped product takes {ratio:.2f} × one")
+            mapped.add(kind, n, gap, bare_product(S, k) / bare_product(memory, k))
+            mapped.show()
+        sheet.show()
 
 
 if __name__ == "__main__":

@@ -16,11 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from rich.console import Console
-from rich.table import Table
 from sklearn.cluster import AgglomerativeClustering
 
 import symnmf as sn
+from benchmarks.sheet import Sheet
 from benchmarks.stocks import in_large_industries
 from symnmf.data import Panel
 from symnmf.groups.risk import crash_lift
@@ -62,31 +61,34 @@ def lifts(
     return found
 
 
-def show(console: Console, title: str, found: dict[str, list[np.ndarray]]) -> None:
+def rows(sheet: Sheet, panel: str, found: dict[str, list[np.ndarray]]) -> None:
     """Mean lift over the windows, with its interval."""
-    table = Table(title=title, title_justify="left")
-    for heading in ("groups", "lift", "90 % interval", "windows"):
-        table.add_column(heading)
-    for name, rows in found.items():
-        means = np.nanmean(np.stack(rows), axis=0)
+    for name, lift in found.items():
+        means = np.nanmean(np.stack(lift), axis=0)
         low, high = np.quantile(means[1:], [0.05, 0.95])
-        table.add_row(name, f"{means[0]:.2f}", f"{low:.2f} to {high:.2f}", str(len(rows)))
-    console.print(table)
+        sheet.add(panel, name, means[0], low, high, len(lift))
 
 
 def main(folder: Path) -> None:
     """Both panels."""
     warnings.simplefilter("ignore")
-    console = Console(width=100)
+    sheet = Sheet(
+        "predict",
+        "how much likelier two members of a group crash on the same later day than a random pair",
+        ["panel", "groups", "lift", "5 %", "95 %", "windows"],
+        {"lift": "lower"},
+        labels=2,
+    )
     industries = sn.read_panel(folder / "ff30_daily_returns_pct.parquet", kind="returns")
-    show(console, "30 industry portfolios, k = 6", lifts(industries, 6, 1000, 250, None))
+    rows(sheet, "30 industry portfolios, k = 6", lifts(industries, 6, 1000, 250, None))
     returns = pd.read_parquet(folder / "us_rsr_logret_2013_2017.parquet").dropna(axis=1)
     table = pd.read_csv(folder / "us_rsr_industry.csv", keep_default_na=False)
     chosen = in_large_industries(returns, table)
     panel = sn.read_panel(returns[chosen.index], kind="returns")
     known = pd.factorize(chosen)[0]
     title = f"{len(chosen)} US stocks, k = {chosen.nunique()}"
-    show(console, title, lifts(panel, chosen.nunique(), 500, 247, known))
+    rows(sheet, title, lifts(panel, chosen.nunique(), 500, 247, known))
+    sheet.show()
 
 
 if __name__ == "__main__":

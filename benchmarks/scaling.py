@@ -12,9 +12,8 @@ import sys
 import time
 
 import torch
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.sheet import Sheet
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 from symnmf.operators.group import Group, join
 from symnmf.operators.rows import Rows, chunk_edges
@@ -81,25 +80,22 @@ def run(form: str, processes: int, threads: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """A table for each form."""
-    console = Console(width=110)
+    """A row for each form and group."""
+    sheet = Sheet(
+        "scaling",
+        f"one product S H, n = {N}, k = {K} (Gram: {M} columns), shared out over processes",
+        ["matrix", "processes", "threads each", "ms a product", "of it gathering", "ratio"],
+        {"ratio": "higher"},
+        labels=3,
+    )
     for form in ("dense", "gram"):
-        title = f"{form}, n = {N}, k = {K}" + (f", {M} columns" if form == "gram" else "")
-        table = Table(title=title, title_justify="left")
-        for heading in ("processes", "threads each", "ms a product", "of it gathering", "ratio"):
-            table.add_column(heading)
         first = 0.0
         for processes, threads in GROUPS:
             whole, wire = run(form, processes, threads)
             first = first or whole
-            table.add_row(
-                str(processes),
-                str(threads),
-                f"{1e3 * whole:.1f}",
-                f"{1e3 * wire:.1f}" if processes > 1 else "–",
-                f"{whole / first:.2f}",
-            )
-        console.print(table)
+            gathering = 1e3 * wire if processes > 1 else None
+            sheet.add(form, processes, threads, 1e3 * whole, gathering, whole / first)
+    sheet.show()
 
 
 if __name__ == "__main__":

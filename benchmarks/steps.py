@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 
 import plotly.graph_objects as go
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.sheet import Sheet
 from symnmf.contract import Problem
 from symnmf.probe import trials
 from symnmf.synthetic import benchmark_matrix
@@ -22,18 +21,13 @@ PAGE = Path("demo") / "steps.html"
 
 def main(sizes: list[int]) -> None:
     """One line a matrix: the best value, scale-free and as η or ρ."""
-    console = Console(width=120)
-    table = Table(title="best of a grid, by the error on the surrogate", title_justify="left")
-    for heading in (
-        "solver",
-        "matrix",
-        "n",
-        "k",
-        "best, scale-free",
-        "as η or ρ",
-        "error: default, best",
-    ):
-        table.add_column(heading)
+    sheet = Sheet(
+        "steps",
+        "best of a grid, by the error on the surrogate",
+        ["solver", "matrix", "n", "k", "best, scale-free", "as η or ρ", "error", "error of ours"],
+        {},
+        labels=4,
+    )
     found: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for kind in ("tpdm", "corr"):
         for n in sizes or SIZES:
@@ -44,17 +38,11 @@ def main(sizes: list[int]) -> None:
                 best = min(values, key=lambda v: values[v])
                 unit = problem.entry_scale if name == "adagrad" else n * problem.entry_scale**2
                 found.setdefault((name, kind), []).append((n, best * unit))
-                table.add_row(
-                    name, kind, str(n), str(b.k), f"{best:g}", f"{best * unit:.3g}", _spread(values)
-                )
-    console.print(table)
+                default = values[sorted(values)[len(values) // 2]]
+                least = min(values.values())
+                sheet.add(name, kind, n, b.k, best, best * unit, least, default)
+    sheet.show()
     _draw(found)
-
-
-def _spread(values: dict[float, float]) -> str:
-    """Error of the best and of the default, side by side."""
-    middle = sorted(values)[len(values) // 2]
-    return f"{values[middle]:.2e}, {min(values.values()):.2e}"
 
 
 def _draw(found: dict[tuple[str, str], list[tuple[int, float]]]) -> None:

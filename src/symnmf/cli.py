@@ -408,12 +408,13 @@ def bench(
         str, typer.Option("--solvers", help="Rows of the registry: adagrad,admm")
     ] = "",
     budget: Annotated[float | None, typer.Option("--budget", help="Seconds of a run.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", help="Runs side by side, sharing the cores.")] = 1,
 ) -> None:
     """Run a study of the founding paper: what is done is kept, and not repeated.
 
     Example: symnmf bench phase1 --sizes 100 --solvers adagrad,admm
     """
-    from symnmf.bench import tables
+    from symnmf.bench import plots, tables
     from symnmf.bench.runner import run_study
     from symnmf.bench.store import Store
     from symnmf.bench.study import load
@@ -433,15 +434,17 @@ def bench(
         raise InvalidInput("--sizes", f"{wrong}", "Write whole numbers with commas") from wrong
     console, store = Console(), Store(out)
 
-    def show(run: Any, at: int, of: int) -> None:
-        console.print(
-            f"{at + 1} of {of}: {run.kind} {run.n} {run.seed} {run.configuration}", **PLAIN
-        )
+    def show(run: Any, done: int, of: int) -> None:
+        words = f"{done} of {of}: {run.kind} {run.n} {run.seed} {run.configuration}"
+        console.print(words, **PLAIN)
 
-    made = run_study(chosen, store, show)
-    for path in tables.write(chosen, store):
-        console.print(f"Table: {path}", **PLAIN)
+    made = run_study(chosen, store, show, jobs)
+    for path in [*tables.write(chosen, store), *plots.write(chosen, store)]:
+        console.print(f"Written: {path}", **PLAIN)
     console.print(f"{made} runs made; results: {store.path(chosen.name)}", **PLAIN)
+    if left := tables.missing(chosen, store):
+        rows = ", ".join(sorted({run.solver for run in left}))
+        console.print(f"{len(left)} runs are missing: not installed: {rows}", **PLAIN)
 
 
 @app.command()

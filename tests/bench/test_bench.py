@@ -5,13 +5,14 @@ import json
 import pytest
 
 import faults
+from symnmf.bench import plots, tables
 from symnmf.bench import study as studies
-from symnmf.bench import tables
+from symnmf.bench.peers import PEERS
 from symnmf.bench.runner import run_study
 from symnmf.bench.store import Store
 from symnmf.bench.study import expand, load, names
 from symnmf.bench.tasks import TASKS
-from symnmf.errors import InvalidFile, UnknownName
+from symnmf.errors import InvalidFile, InvalidInput, UnknownName
 from symnmf.solvers import registry
 
 SMALL = """
@@ -25,11 +26,11 @@ iterations = 300
 columns = ["converged", "iterations", "error", "excess"]
 [configurations.admm]
 penalty = [0.5, 2.0]
-[[paper]]
-kind = "corr"
-n = 36
-column = "error"
-value = 0.5
+[paper]
+columns = ["kind", "n", "configuration", "error", "of 18"]
+rows = [["corr", 36, "admm", 0.5, 17]]
+[why]
+error = "It is made up."
 """
 
 
@@ -45,12 +46,12 @@ def test_every_study_that_comes_along_makes_sense():
     for name in names():
         study = load(name)
         runs = list(study.runs())
-        assert study.task in TASKS
+        assert {part.task for part in study.parts} <= set(TASKS)
         assert study.columns
         assert len({run.key for run in runs}) == len(runs)
         known = registry.solvers()
         for run in runs:
-            if run.solver:
+            if run.task == "factorize":
                 known[run.solver].make(**run.options)
     assert len({run.configuration for run in load("phase1").runs()}) >= 100
     assert all(run.claim for run in load("claims").runs())
@@ -58,7 +59,7 @@ def test_every_study_that_comes_along_makes_sense():
 
 def test_a_study_runs_once(small, tmp_path):
     study, store, told = load(small), Store(tmp_path / "results"), []
-    assert tables.missing(study, store) == 8
+    assert len(tables.missing(study, store)) == 8
     assert run_study(study, store, lambda *words: told.append(words)) == 8
     assert len(told) == 8
     assert run_study(study, store) == 0
@@ -70,7 +71,12 @@ def test_a_study_runs_once(small, tmp_path):
         "admm (penalty=2)",
         "adagrad",
     ]
-    assert (made["paper: error"] == 0.5).all()
+    assert list(made["paper: error"].dropna()) == [0.5]
+    assert "corr 36 admm" in tables.differences(study, made)[0]
+    assert tables.differences(study, made)[0].endswith("0.5 there. It is made up.")
+    counted = tables.counts(study, store).set_index("configuration")
+    assert counted.loc["admm", "paper: of 18"] == 17
+    assert counted.loc["adagrad", "n=36: converged"] in {"0/2", "1/2", "2/2"}
     assert set(made["converged"]) <= {"0/2", "1/2", "2/2"}
     best = tables.best(study, store)
     assert len(best) == 2
@@ -136,6 +142,81 @@ def test_a_new_row_of_the_registry_is_in_every_table(small, tmp_path, monkeypatc
     store = Store(tmp_path / "results")
     run_study(small_study, store)
     assert list(tables.table(small_study, store)["configuration"]) == ["brand-new"]
+
+
+def test_two_processes_find_what_one_finds(small, tmp_path):
+    study, alone, pair = load(small), Store(tmp_path / "a"), Store(tmp_path / "b")
+    run_study(study, alone)
+    assert run_study(study, pair, jobs=2) == 8
+    ours, theirs = without_times(pair, study), without_times(alone, study)
+    for a, b in zip(ours, theirs, strict=True):
+        assert a["status"] == b["status"]
+        assert a["error"] == pytest.approx(b["error"], rel=1e-3)
+    with pytest.raises(InvalidInput, match="jobs"):
+        run_study(study, pair, jobs=0)
+
+
+def test_what_another_study_found_is_taken_over(small, tmp_path):
+    store = Store(tmp_path / "results")
+    run_study(load(small), store)
+    other = tmp_path / "other.toml"
+    other.write_text(SMALL)
+    assert run_study(load(other), store) == 0
+    assert store.done("other") == store.done("small")
+
+
+def test_a_size_goes_to_the_part_that_names_it():
+    assert {run.n for run in load("phase1", sizes=[10_000]).runs()} == {10_000}
+    assert {run.seconds for run in load("phase1", sizes=[100, 36]).runs()} == {8.0}
+    assert {run.solver for run in load("claims", solvers=["mu"]).runs()} == {"mu"}
+
+
+def test_a_program_that_is_not_installed_stays_missing(tmp_path, monkeypatch):
+    def absent(S, k, seed):
+        raise ImportError("no such program")
+
+    monkeypatch.setitem(PEERS, "absent", absent)
+    study, store = (
+        load("peers", sizes=[36], seeds=[7], solvers=["absent", "sketched"]),
+        Store(tmp_path),
+    )
+    assert run_study(study, store) == 2
+    assert {run.solver for run in tables.missing(study, store)} == {"absent"}
+
+
+def test_rules_stop_where_they_say(tmp_path):
+    study = load("stopping", sizes=[36], seeds=[7], solvers=["adagrad"])
+    store = Store(tmp_path)
+    run_study(study, store)
+    found = tables.frame(study, store).query("kind == 'corr'").set_index("configuration")
+    loose = found.loc["adagrad (rule=error decreases by less than, tolerance=0.001)"]
+    tight = found.loc["adagrad (rule=error decreases by less than, tolerance=0.0001)"]
+    assert loose["fired"]
+    assert loose["iterations"] <= tight["iterations"]
+    assert not found.loc["adagrad"]["fired"]
+
+
+def test_memory_of_the_residual_is_five_matrices_and_of_the_trace_one(tmp_path):
+    study, store = load("memory", sizes=[500], solvers=["residual", "trace"]), Store(tmp_path)
+    run_study(study, store)
+    found = tables.frame(study, store).set_index("configuration")["bytes_per_n2"]
+    assert 16 <= found["residual"] <= 24  # the paper says about 20
+    assert 4 <= found["trace"] <= 5  # the paper says about 4
+
+
+def test_figures_show_every_row_once(small, tmp_path):
+    study, store = load(small), Store(tmp_path / "results")
+    run_study(study, store)
+    results = tables.frame(study, store)
+    profile = plots.profiles(results)
+    assert {line.name for line in profile.data} == set(results["configuration"])
+    assert all(0 <= min(line.y) <= max(line.y) <= 1 for line in profile.data)
+    lines = plots.traces(results[results["seed"] == 7], "seconds").data
+    assert len(lines) == 4
+    assert lines[0].y[-1] == pytest.approx(results["error"].iloc[0], rel=1e-3)
+    written = plots.write(study, store)
+    assert all("plotly.min.js" in path.read_text() for path in written)
+    assert (store.folder / "plotly.min.js").exists()
 
 
 @pytest.mark.parametrize("name", ["spectral", "kmeans", "precision"])

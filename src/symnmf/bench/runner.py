@@ -2,42 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from typing import Any
+
+import torch
 
 from symnmf import files
 from symnmf.bench.store import Store
 from symnmf.bench.study import Run, Study
 from symnmf.bench.tasks import TASKS, plain
-from symnmf.errors import UnknownName
+from symnmf.errors import InvalidInput, UnknownName
 
-#: Told before a run what it is, how many are done, and how many there are.
+#: Told after a run what it was, how many are done, and how many there are.
 Report = Callable[[Run, int, int], None]
 
 
-def run_study(study: Study, store: Store, report: Report | None = None) -> int:
+def run_study(study: Study, store: Store, report: Report | None = None, jobs: int = 1) -> int:
     """Run what is missing; every result is kept as soon as it is there.
+
+    What another study of the store has found is taken over. A program that is not installed is
+    left out, and its runs stay missing.
 
     Arguments:
         study: what to do.
         store: where results go; runs that are there are not repeated.
         report: told about progress.
+        jobs: processes that work side by side, each with its share of the threads.
 
     Returns:
         how many runs were made.
     """
-    if study.task not in TASKS:
-        raise UnknownName("task", f"unknown task {study.task!r}", f"Choose {', '.join(TASKS)}")
+    for part in study.parts:
+        if part.task not in TASKS:
+            known = ", ".join(TASKS)
+            raise UnknownName("task", f"unknown task {part.task!r}", f"Choose {known}")
+    if jobs < 1:
+        raise InvalidInput("jobs", f"got {jobs}", "Pass 1 or more")
     with files.lock(store.folder):
-        runs = list({run.key: run for run in study.runs()}.values())
-        known = store.done(study.name)
-        made = 0
-        for at, run in enumerate(runs):
-            if run.key in known:
+        runs, known_keys = study.runs(), store.done(study.name)
+        shared, made, left = store.elsewhere(study.name), 0, []
+        for run in runs:
+            if run.key in known_keys:
                 continue
+            if run.key in shared:
+                store.append(run, shared[run.key])
+            else:
+                left.append(run)
+        done = len(runs) - len(left)
+        for run, found in _results(left, jobs):
+            if found is not None:
+                store.append(run, plain(found))
+                made += 1
+            done += 1
             if report is not None:
-                report(run, at, len(runs))
-            found: dict[str, Any] = TASKS[run.task](run)
-            store.append(run, plain(found))
-            made += 1
+                report(run, done, len(runs))
     return made
+
+
+def attempt(run: Run) -> dict[str, Any] | None:
+    """What a run finds; None where its program is not installed."""
+    try:
+        return TASKS[run.task](run)
+    except ImportError:
+        return None
+
+
+def _results(runs: Sequence[Run], jobs: int) -> Iterator[tuple[Run, dict[str, Any] | None]]:
+    """Every run with what it found, as they end."""
+    if jobs == 1:
+        yield from ((run, attempt(run)) for run in runs)
+        return
+    threads = max(1, torch.get_num_threads() // jobs)
+    begin = (threads, os.getpid())
+    with ProcessPoolExecutor(
+        jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=begin
+    ) as pool:
+        futures = {pool.submit(attempt, run): run for run in runs}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin(threads: int, parent: int) -> None:
+    """Set up a worker, which ends when the process that started it is gone."""
+    torch.set_num_threads(threads)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

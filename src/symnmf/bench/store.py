@@ -39,6 +39,11 @@ class Store:
         """Keys of the runs that are there."""
         return {record["key"] for record in self.results(study)}
 
+    def elsewhere(self, study: str) -> dict[str, dict[str, Any]]:
+        """What other studies found, by key: the same run need not be made for this one."""
+        others = (path.stem for path in sorted(self.folder.glob("*.jsonl")) if path.stem != study)
+        return {r["key"]: r["found"] for other in others for r in self.results(other)}
+
     def append(self, run: Run, found: dict[str, Any]) -> None:
         """Add a result; it is on the disk when this returns."""
         record = {"key": run.key, "schema": SCHEMA, "version": __version__, **asdict(run)}

@@ -66,24 +66,19 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Study:
-    """A study as it stands in its file.
+class Part:
+    """Problems and what to do with them, under one budget.
 
     Attributes:
-        name, title: of the study.
         task: of all its runs.
         kinds, sizes, seeds: its problems; ``k`` a number, or ``"sqrt"``.
         solvers: rows; ``["all"]`` for every one in the registry, ``["default"]`` for those of that
-            tier, ``[""]`` where the task needs none.
-        configurations: solver → lists of options to try beside the defaults.
+            tier, ``[""]`` where the task needs none, any name that the task knows.
+        configurations: solver, or ``"every"`` → lists of options to try beside the defaults.
         claims: further runs with what the paper says of them.
         seconds, iterations: budget of a run.
-        columns: of the table.
-        paper: published figures: kind, n, column, value, and the configuration where one is meant.
     """
 
-    name: str
-    title: str
     task: str
     kinds: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -94,15 +89,13 @@ class Study:
     claims: tuple[dict[str, Any], ...]
     seconds: float
     iterations: int
-    columns: tuple[str, ...]
-    paper: tuple[dict[str, Any], ...]
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self, study: str) -> Iterator[Run]:
         """Every run, small problems first."""
         rows = self._rows()
         for n, kind, seed in product(self.sizes, self.kinds, self.seeds):
             base = Run(
-                self.name,
+                study,
                 self.task,
                 kind,
                 n,
@@ -112,17 +105,18 @@ class Study:
                 iterations=self.iterations,
             )
             for solver in rows:
-                for options in [{}, *self.configurations.get(solver, [])]:
+                tried = self.configurations.get(solver, []) + self.configurations.get("every", [])
+                for options in [{}, *tried]:
                     yield replace(base, solver=solver, options=options)
             for claim in self.claims:
-                if kind in claim.get("kinds", self.kinds) and n in claim.get("sizes", self.sizes):
+                if kind in claim.get("kinds", self.kinds):
                     yield replace(
                         base,
                         solver=claim["solver"],
                         options=claim.get("options", {}),
                         k=min(n, int(claim.get("k", base.k))),
                         label=claim["label"],
-                        claim=claim["paper"],
+                        claim=claim.get("paper", ""),
                     )
 
     def _rows(self) -> list[str]:
@@ -138,6 +132,32 @@ class Study:
         return found
 
 
+@dataclass(frozen=True)
+class Study:
+    """A study as it stands in its file.
+
+    Attributes:
+        name, title: of the study.
+        parts: what to do.
+        columns: of the table.
+        paper: published figures, a mapping each: ``kind``, ``n`` and ``configuration`` where they
+            matter, and a figure for each column that has one.
+        why: column → a sentence on why ours differs.
+    """
+
+    name: str
+    title: str
+    parts: tuple[Part, ...]
+    columns: tuple[str, ...]
+    paper: tuple[dict[str, Any], ...]
+    why: dict[str, str]
+
+    def runs(self) -> list[Run]:
+        """Every run once, part by part."""
+        every = (run for part in self.parts for run in part.runs(self.name))
+        return list({run.key: run for run in every}.values())
+
+
 def names() -> list[str]:
     """Studies that come with the package."""
     return sorted(p.name.removesuffix(".toml") for p in STUDIES.iterdir() if p.name != "grid.toml")
@@ -151,7 +171,10 @@ def load(
     solvers: Sequence[str] = (),
     seconds: float | None = None,
 ) -> Study:
-    """Read a study by name or from a file; what is given replaces what stands there."""
+    """Read a study by name or from a file; what is given replaces what stands there.
+
+    A size goes to the parts that name it, and to the first one when none does.
+    """
     path = Path(str(study))
     if str(study) in names():
         text, name = (STUDIES / f"{study}.toml").read_text("utf-8"), str(study)
@@ -164,27 +187,47 @@ def load(
             f"Choose {', '.join(names())}, or a .toml file",
         )
     try:
-        content = tomllib.loads(text)
-        made = _study(name, content)
+        made = _study(name, tomllib.loads(text))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as broken:
         raise InvalidFile(str(study), f"is no study: {broken}", "Compare it with ours") from broken
-    return replace(
-        made,
-        sizes=tuple(sizes) or made.sizes,
-        seeds=tuple(seeds) or made.seeds,
-        solvers=tuple(solvers) or made.solvers,
-        seconds=made.seconds if seconds is None else seconds,
-    )
+    known = {n for part in made.parts for n in part.sizes}
+    new = tuple(n for n in sizes if n not in known)
+    parts = []
+    for at, part in enumerate(made.parts):
+        chosen = tuple(n for n in sizes if n in part.sizes) + (new if at == 0 else ())
+        if sizes and not chosen:
+            continue
+        parts.append(
+            replace(
+                part,
+                sizes=chosen or part.sizes,
+                seeds=tuple(seeds) or part.seeds,
+                solvers=tuple(solvers) or part.solvers,
+                claims=() if solvers else part.claims,
+                seconds=part.seconds if seconds is None else seconds,
+            )
+        )
+    return replace(made, parts=tuple(parts))
 
 
 def _study(name: str, content: Mapping[str, Any]) -> Study:
+    paper = content.get("paper", {"columns": (), "rows": ()})
+    return Study(
+        name=name,
+        title=content["title"],
+        parts=tuple(_part({**content, **part}) for part in content.get("parts", ({},))),
+        columns=tuple(content.get("columns", ())),
+        paper=tuple(dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]),
+        why=dict(content.get("why", {})),
+    )
+
+
+def _part(content: Mapping[str, Any]) -> Part:
     configurations = {}
     if content.get("grid"):
         configurations = expand(tomllib.loads((STUDIES / "grid.toml").read_text("utf-8")))
     configurations |= expand(content.get("configurations", {}))
-    return Study(
-        name=name,
-        title=content["title"],
+    return Part(
         task=content["task"],
         kinds=tuple(content.get("kinds", ("tpdm", "corr"))),
         sizes=tuple(content["sizes"]),
@@ -195,8 +238,6 @@ def _study(name: str, content: Mapping[str, Any]) -> Study:
         claims=tuple(content.get("claims", ())),
         seconds=float(content.get("seconds", 60.0)),
         iterations=int(content.get("iterations", 10_000)),
-        columns=tuple(content.get("columns", ())),
-        paper=tuple(content.get("paper", ())),
     )
 
 

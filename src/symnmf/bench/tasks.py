@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from math import isfinite
 from typing import Any
 
+import numpy as np
 import torch
 from sklearn.metrics import adjusted_rand_score
+from torch import Tensor
 
+from symnmf.bench.alive import AliveTensors
+from symnmf.bench.peers import PEERS, silence
 from symnmf.bench.study import Run
-from symnmf.contract import Problem
+from symnmf.certificate import Yardstick
+from symnmf.contract import Check, Problem
 from symnmf.engine import solve
+from symnmf.engine.monitor import paper_gates
 from symnmf.groups.silhouette import silhouette
 from symnmf.groups.spherical_kmeans import spherical_kmeans
-from symnmf.objective import error, error_by_definition
+from symnmf.labels import hard_labels
+from symnmf.objective import error, error_by_definition, gradient
+from symnmf.operators import SymmetricOperator
+from symnmf.solvers.first_order import Entries
 from symnmf.solvers.registry import find
 from symnmf.spectrum import diagnostics, smallest_eigenvalue
 from symnmf.synthetic import Benchmark, benchmark_matrix
@@ -69,6 +79,127 @@ def factorize(run: Run) -> dict[str, Any]:
             ]
             for h in _thinned(result.history)
         ],
+        "threads": torch.get_num_threads(),
+    }
+
+
+#: When rivals of the criterion stop, from a look and its tolerance (the paper's section 4.1).
+RULES: dict[str, Callable[[Check, float, int], bool]] = {
+    "error decreases by less than": lambda c, tol, n: c.relative_decrease < tol,
+    "factor changes by less than": lambda c, tol, n: c.iterate_change < tol,
+    "gradient against its start below": lambda c, tol, n: c.kkt_relative < tol,
+    "the paper's gates": lambda c, tol, n: paper_gates(c, n),
+}
+
+
+def stopping(run: Run) -> dict[str, Any]:
+    """What a solver has when a rival rule stops it; without a rule, when our criterion does."""
+    b, row = market(run.kind, run.n, run.seed), find(run.solver)
+    problem = Problem(b.operator, run.k, run.seed, row.start)
+    name, tolerance = run.options.get("rule"), run.options.get("tolerance", 0.0)
+    rule = RULES[name] if name else lambda check, tol, n: False
+
+    def stop(check: Check, H: Tensor) -> bool:
+        return check.iteration > 0 and rule(check, tolerance, run.n)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = solve(
+            problem,
+            row.make(),
+            max_iter=run.iterations,
+            max_seconds=run.seconds,
+            callbacks=[stop],
+        )
+    last = result.history[-1]
+    return {
+        "status": result.status.name,
+        "fired": stop(last, result.H),
+        "iterations": result.iterations,
+        "products": result.products,
+        "excess": result.certificate.excess,
+        "kkt_ratio": last.kkt_ratio,
+        "ari": float(adjusted_rand_score(b.labels, result.labels())),
+    }
+
+
+def memory(run: Run) -> dict[str, Any]:
+    """Most bytes alive at a time: of one loss with its gradient, or of a fit above S."""
+    S = market(run.kind, run.n, run.seed).operator
+    if run.solver in LOSSES:
+        everything = torch.arange(run.n)
+        full, H = S.block(everything, everything), Problem(S, run.k, run.seed).H0
+        with AliveTensors() as tensors:
+            tensors.ignore(full, H)
+            LOSSES[run.solver](full, H)
+        bytes_ = tensors.peak + full.nbytes + H.nbytes
+    else:
+        bytes_ = alive_in_fit(S, run.k, run.solver)
+    return {
+        "bytes_per_n2": bytes_ / run.n**2 if run.solver in LOSSES else None,
+        "largest_n_80GB": (80e9 * run.n**2 / bytes_) ** 0.5 if run.solver in LOSSES else None,
+        "largest_n_192GB": (192e9 * run.n**2 / bytes_) ** 0.5 if run.solver in LOSSES else None,
+        "arrays": None if run.solver in LOSSES else bytes_ / (run.n * run.k * S.dtype.itemsize),
+        "stated": None if run.solver in LOSSES else find(run.solver).memory,
+    }
+
+
+def alive_in_fit(S: SymmetricOperator, k: int, name: str) -> int:
+    """Peak of tensors alive in a fit above S, in bytes."""
+    row = find(name)
+    steps = 2 if row.sampling is Entries else 11  # entries take minutes at this size
+    with AliveTensors() as tensors, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solve(
+            Problem(S, k, 7, row.start), row.make(), max_iter=200 if name == "sketched" else steps
+        )
+    return int(tensors.peak)
+
+
+def _naive(S: Tensor, H: Tensor) -> None:
+    H = H.clone().requires_grad_()
+    torch.autograd.backward(((S - H @ H.T) ** 2).sum())
+
+
+def _trace(S: Tensor, H: Tensor) -> None:
+    SH = S @ H
+    error(H, SH, 1.0)
+    gradient(H, SH)
+
+
+#: The loss with its gradient, through the residual and through the trace identity.
+LOSSES: dict[str, Callable[[Tensor, Tensor], None]] = {"residual": _naive, "trace": _trace}
+
+
+def peer(run: Run) -> dict[str, Any]:
+    """Another program, or a row of ours, on the same matrix, judged by the same yardstick."""
+    b = market(run.kind, run.n, run.seed)
+    everything = torch.arange(run.n)
+    problem = Problem(b.operator, run.k, run.seed)
+    yardstick = Yardstick(problem.spectrum, run.k, b.operator.dtype)
+    if run.solver in PEERS:
+        S = b.operator.block(everything, everything).numpy()
+        began = time.perf_counter()
+        with silence(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = PEERS[run.solver](S, run.k, run.seed)
+        seconds = time.perf_counter() - began
+    else:
+        began = time.perf_counter()
+        fresh = Problem(b.operator, run.k, run.seed, find(run.solver).start)  # spectrum included
+        found = solve(fresh, find(run.solver).make(), max_seconds=run.seconds).H.numpy()
+        seconds = time.perf_counter() - began
+    if found.ndim == 1:
+        return {"seconds": seconds, "error": None, "excess": None, "worth": None,
+                "ari": float(adjusted_rand_score(b.labels, found))}  # fmt: skip
+    H = torch.from_numpy(np.ascontiguousarray(found, dtype=np.float32))
+    value = error(H, b.operator.matmul(H), b.operator.frob_sq())
+    return {
+        "seconds": seconds,
+        "error": value,
+        "excess": yardstick.excess(value),
+        "worth": yardstick.worth(value),
+        "ari": float(adjusted_rand_score(b.labels, hard_labels(H)[0])),
         "threads": torch.get_num_threads(),
     }
 
@@ -129,6 +260,9 @@ TASKS: dict[str, Task] = {
     "spectral": spectral,
     "kmeans": kmeans,
     "precision": precision,
+    "stopping": stopping,
+    "memory": memory,
+    "peer": peer,
 }
 
 

@@ -50,6 +50,16 @@ class Monitor:
         return Watch(self, problem, yardstick, since=problem.spent)
 
 
+def paper_gates(check: Check, n: int) -> bool:
+    """Whether a look meets the paper's three gates, literally."""
+    return (
+        check.error < ERROR_GATE
+        and check.kkt < KKT_GATE * max(1.0, KKT_REFERENCE / n)
+        and check.iteration >= 50
+        and check.decrease < STAGNATION
+    )
+
+
 @dataclass
 class Watch:
     """One run under observation: what the criterion has to remember between looks."""
@@ -105,13 +115,7 @@ class Watch:
 
     def paper_converged(self, check: Check) -> bool:
         """The paper's three gates, literally."""
-        gate = KKT_GATE * max(1.0, KKT_REFERENCE / self.problem.S.n)
-        return (
-            check.error < ERROR_GATE
-            and check.kkt < gate
-            and check.iteration >= 50
-            and check.decrease < STAGNATION
-        )
+        return paper_gates(check, self.problem.S.n)
 
     def _progress(self, now: float, kkt: float) -> bool:
         """Whether error or gradient moved since the look at which ``quiet`` began."""

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
 
-class AliveTensors(TorchDispatchMode):
+class AliveTensors(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the storages that operations make, and those that are gone again.
 
     Attributes:
@@ -18,7 +18,7 @@ class AliveTensors(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.now = self.peak = 0
         self.known: set[int] = set()
 
