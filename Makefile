@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-large bench-steps bench-stocks bench-scaling bench-predict docs clean
+.PHONY: demo test test-all lint types bench bench-large bench-steps bench-stocks bench-scaling bench-predict numbers docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -42,7 +42,11 @@ bench-scaling: $(STAMP)
 bench-predict: $(STAMP)
 	@$(BIN)/python -m benchmarks.predict $(DATA)
 
+numbers: $(STAMP)
+	@$(BIN)/python docs/numbers.py
+
 docs: $(VENV)/.docs
+	@$(BIN)/python docs/numbers.py --check
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
 $(STAMP): pyproject.toml constraints.txt

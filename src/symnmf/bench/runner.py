@@ -25,7 +25,8 @@ Report = Callable[[Run, int, int], None]
 def run_study(study: Study, store: Store, report: Report | None = None, jobs: int = 1) -> int:
     """Run what is missing; every result is kept as soon as it is there.
 
-    What another study of the store has found is taken over. A program that is not installed is
+    The same work is not done twice: what another study has found is taken over, and so is a run
+    with a smaller budget that ended before it was spent. A program that is not installed is
     left out, and its runs stay missing.
 
     Arguments:
@@ -39,20 +40,22 @@ def run_study(study: Study, store: Store, report: Report | None = None, jobs: in
     """
     for part in study.parts:
         if part.task not in TASKS:
-            known = ", ".join(TASKS)
-            raise UnknownName("task", f"unknown task {part.task!r}", f"Choose {known}")
+            choices = ", ".join(TASKS)
+            raise UnknownName("task", f"unknown task {part.task!r}", f"Choose {choices}")
     if jobs < 1:
         raise InvalidInput("jobs", f"got {jobs}", "Pass 1 or more")
     with files.lock(store.folder):
-        runs, known_keys = study.runs(), store.done(study.name)
-        shared, made, left = store.elsewhere(study.name), 0, []
+        runs, there, known = study.runs(), store.done(study.name), store.known()
+        left: list[Run] = []
+        made = 0
         for run in runs:
-            if run.key in known_keys:
+            if run.key in there:
                 continue
-            if run.key in shared:
-                store.append(run, shared[run.key])
-            else:
+            same = next((r for r in known.get(run.work, []) if stands_for(r, run)), None)
+            if same is None:
                 left.append(run)
+            else:
+                store.append(run, same["found"])
         done = len(runs) - len(left)
         for run, found in _results(left, jobs):
             if found is not None:
@@ -62,6 +65,12 @@ def run_study(study: Study, store: Store, report: Report | None = None, jobs: in
             if report is not None:
                 report(run, done, len(runs))
     return made
+
+
+def stands_for(record: dict[str, Any], run: Run) -> bool:
+    """Whether a result of the same work is what this run would find."""
+    spent = record["found"].get("status") == "TIME_OUT"
+    return bool(record["seconds"] == run.seconds or (record["seconds"] < run.seconds and not spent))
 
 
 def attempt(run: Run) -> dict[str, Any] | None:

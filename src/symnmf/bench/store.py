@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,16 @@ class Store:
         """Keys of the runs that are there."""
         return {record["key"] for record in self.results(study)}
 
-    def elsewhere(self, study: str) -> dict[str, dict[str, Any]]:
-        """What other studies found, by key: the same run need not be made for this one."""
-        others = (path.stem for path in sorted(self.folder.glob("*.jsonl")) if path.stem != study)
-        return {r["key"]: r["found"] for other in others for r in self.results(other)}
+    def known(self) -> dict[str, list[dict[str, Any]]]:
+        """Every result of every study, by the work that was done."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        names = {f.name for f in fields(Run)}
+        for path in sorted(self.folder.glob("*.jsonl")):
+            for record in self.results(path.stem):
+                if (record["schema"], record["version"]) == (SCHEMA, __version__):
+                    run = Run(**{name: record[name] for name in names})
+                    found.setdefault(run.work, []).append(record)
+        return found
 
     def append(self, run: Run, found: dict[str, Any]) -> None:
         """Add a result; it is on the disk when this returns."""

@@ -53,7 +53,15 @@ class Run:
     @property
     def key(self) -> str:
         """What makes this run this run, at this version of the code."""
-        same = {k: v for k, v in asdict(self).items() if k not in ("study", "label", "claim")}
+        return self._digest("study", "label", "claim")
+
+    @property
+    def work(self) -> str:
+        """The same without its budget: what is done, however long it may take."""
+        return self._digest("study", "label", "claim", "seconds")
+
+    def _digest(self, *without: str) -> str:
+        same = {k: v for k, v in asdict(self).items() if k not in without}
         text = json.dumps({"schema": SCHEMA, "version": __version__, **same}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -72,9 +80,10 @@ class Part:
     Attributes:
         task: of all its runs.
         kinds, sizes, seeds: its problems; ``k`` a number, or ``"sqrt"``.
-        solvers: rows; ``["all"]`` for every one in the registry, ``["default"]`` for those of that
-            tier, ``[""]`` where the task needs none, any name that the task knows.
-        configurations: solver, or ``"every"`` → lists of options to try beside the defaults.
+        solvers: rows; ``["all"]`` for every one in the registry, ``["default"]`` or ``["study"]``
+            for those of that tier, ``[""]`` where the task needs none, or a name that it knows.
+        configurations: solver, or ``"every"`` → lists of options to try.
+        defaults: whether each solver also runs with its default options.
         claims: further runs with what the paper says of them.
         seconds, iterations: budget of a run.
     """
@@ -86,6 +95,7 @@ class Part:
     k: int | str
     solvers: tuple[str, ...]
     configurations: dict[str, list[dict[str, Any]]]
+    defaults: bool
     claims: tuple[dict[str, Any], ...]
     seconds: float
     iterations: int
@@ -106,7 +116,7 @@ class Part:
             )
             for solver in rows:
                 tried = self.configurations.get(solver, []) + self.configurations.get("every", [])
-                for options in [{}, *tried]:
+                for options in [{}, *tried] if self.defaults else tried:
                     yield replace(base, solver=solver, options=options)
             for claim in self.claims:
                 if kind in claim.get("kinds", self.kinds):
@@ -125,8 +135,8 @@ class Part:
         for name in self.solvers:
             if name == "all":
                 found += [row for row in known if row not in found]
-            elif name == "default":
-                found += [r for r in known if known[r].tier == "default" and r not in found]
+            elif name in ("default", "study"):
+                found += [r for r in known if known[r].tier == name and r not in found]
             else:
                 found.append(name)
         return found
@@ -235,6 +245,7 @@ def _part(content: Mapping[str, Any]) -> Part:
         k=content.get("k", "sqrt"),
         solvers=tuple(content.get("solvers", ("",))),
         configurations=configurations,
+        defaults=bool(content.get("defaults", True)),
         claims=tuple(content.get("claims", ())),
         seconds=float(content.get("seconds", 60.0)),
         iterations=int(content.get("iterations", 10_000)),
