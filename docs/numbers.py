@@ -167,7 +167,7 @@ def one(name: str, kind: str, n: int, configuration: str, column: str) -> str:
 
 VIEWS: dict[str, Callable[[], str]] = {
     **{name: (lambda name=name: whole(name)) for name in
-       ("spectral", "kmeans", "precision", "phase2", "peers", "k25", "logspace")},
+       ("spectral", "kmeans", "precision", "phase2", "peers", "published")},
     "phase1-counts": lambda: counted("phase1", published_only=True),
     "phase1-best": lambda: markdown(tables.best(study("phase1"), STORE)),
     "phase1-rows": every_row,
