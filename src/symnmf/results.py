@@ -20,6 +20,18 @@ from symnmf.engine.checkpoint import pack_history, unpack_history
 from symnmf.errors import InvalidFile
 
 KIND = "symnmf result"
+#: Files that appear beside the model under fixed names; the last ones by the command line.
+WRITTEN = (
+    "loadings.parquet",
+    "loadings.csv",
+    "labels.csv",
+    "history.csv",
+    "certificate.json",
+    "data.json",
+    "classes.csv",
+    "config.toml",
+    "report.html",
+)
 
 
 def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
@@ -46,6 +58,8 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         H = result.H.cpu().contiguous()
         names = list(result.names or (str(i) for i in range(len(H))))
         model = {"H": H, "history": pack_history(list(result.history))}
+        if result.eigenvalues is not None:
+            model["eigenvalues"] = result.eigenvalues.cpu().contiguous()
         if result.names is not None:  # too many for a manifest that anyone may have written
             model["names"] = torch.frombuffer(
                 bytearray(json.dumps(names), "utf-8"), dtype=torch.uint8
@@ -84,11 +98,18 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
 
 
 def check_free(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that holds a result, unless told to replace it."""
-    if (folder / files.MANIFEST).exists() and not force:
+    """Refuse a folder that holds a result, or a file of that name, unless told to replace it."""
+    if force:
+        return
+    if (folder / files.MANIFEST).exists():
         raise InvalidFile(
             str(folder), "already holds a result", "Choose another folder, or pass force"
         )
+    for name in WRITTEN:
+        if (folder / name).exists():
+            raise InvalidFile(
+                str(folder / name), "is there already", "Choose another folder, or pass force"
+            )
 
 
 def load(folder: str | Path) -> Result:
@@ -114,6 +135,7 @@ def load(folder: str | Path) -> Result:
             options=content["options"],
             names=None if names is None else tuple(names),
             notes=tuple(str(note) for note in content.get("notes", ())),
+            eigenvalues=tensors.get("eigenvalues"),
         )
     except (KeyError, TypeError, ValueError) as broken:
         raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken
