@@ -67,9 +67,9 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         content = {
             "version": __version__,
             "status": result.status.name,
-            "certificate": _plain(result.certificate.as_dict()),
+            "certificate": plain(result.certificate.as_dict()),
             "solver": result.solver,
-            "options": _plain(result.options),
+            "options": plain(result.options),
             "seed": result.seed,
             "iterations": result.iterations,
             "seconds": result.seconds,
@@ -141,16 +141,26 @@ def load(folder: str | Path) -> Result:
         raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken
 
 
+def csv_text(table: pd.DataFrame) -> str:
+    """A table as csv in which no name is run as a formula; numbers stay as they are.
+
+    Example:
+        >>> csv_text(pd.DataFrame({"x": [-1.5]}, index=pd.Index(["=1+1"], name="name")))
+        "name,x\\n'=1+1,-1.5\\n"
+    """
+    if table.index.dtype.kind not in "iuf":
+        table = table.rename(index=files.safe_cell)
+    return str(table.rename(columns=files.safe_cell).to_csv(lineterminator="\n"))
+
+
 def _write_csv(path: Path, table: pd.DataFrame) -> None:
-    table = table.rename(index=files.safe_cell) if table.index.dtype.kind not in "iuf" else table
-    with files.atomic(path) as temporary:
-        table.to_csv(temporary)
+    files.write_text(path, csv_text(table))
 
 
-def _plain(value: Any) -> Any:
-    """Options as JSON; what JSON does not know becomes its words."""
+def plain(value: Any) -> Any:
+    """Values as JSON takes them; what it does not know becomes its words."""
     if isinstance(value, dict):
-        return {str(name): _plain(v) for name, v in value.items()}
+        return {str(name): plain(v) for name, v in value.items()}
     if isinstance(value, torch.Tensor):
         return f"tensor of shape {tuple(value.shape)}"
     if isinstance(value, float) and not isfinite(value):
@@ -159,6 +169,6 @@ def _plain(value: Any) -> Any:
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, Any]:
-    """The inverse of :func:`_plain` for numbers that JSON does not know."""
+    """The inverse of :func:`plain` for numbers that JSON does not know."""
     strange = {"inf", "-inf", "nan"}
     return {name: float(v) if v in strange else v for name, v in values.items()}

@@ -2,6 +2,7 @@
 
 from symnmf.plot.comparisons import classes, crashes_and_calm
 from symnmf.plot.matrices import (
+    Sorted,
     averaged,
     between_groups,
     group_order,
@@ -13,6 +14,7 @@ from symnmf.plot.runs import convergence, rank_evidence, spectrum
 from symnmf.plot.tails import event_groups, exceedance_dates, hill_plot, stability_curve
 
 __all__ = [
+    "Sorted",
     "averaged",
     "between_groups",
     "classes",

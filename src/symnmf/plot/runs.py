@@ -10,7 +10,7 @@ import numpy as np
 from symnmf.contract import Check
 from symnmf.errors import InvalidInput
 from symnmf.groups.rank import RankSuggestion
-from symnmf.plot.style import LINE, MUTED, OTHER, finish
+from symnmf.plot.style import LINE, MUTED, OTHER, finish, log_ticks
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -62,7 +62,8 @@ def spectrum(values: np.ndarray, k: int) -> Figure:
         figure.add_trace(dots)
     figure.add_vline(k + 0.5, line_dash="dash", line_color=OTHER, annotation_text=f"k = {k}")
     figure.update_xaxes(title="rank")
-    figure.update_yaxes(title="eigenvalue of S", type="log")
+    ticks = log_ticks(float(values[-1]), float(values[0]))
+    figure.update_yaxes(title="eigenvalue of S", type="log", tickvals=ticks)
     return finish(figure, "Spectrum", height=320, legend=True)
 
 
@@ -96,7 +97,7 @@ def convergence(history: Sequence[Check], floor: float, axis: str = "products") 
     )
     figure.data[0].line = {"color": LINE}
     figure.data[1].line = {"color": OTHER, "dash": "dot"}
-    figure.add_hline(1, line_dash="dash", line_color=MUTED, annotation_text="gate")
+    figure.add_hline(1, line_dash="dash", line_color=MUTED, annotation_text="gate", annotation_y=0)
     figure.update_xaxes(title=AXES[axis])
-    figure.update_yaxes(title="log scale", type="log")
+    figure.update_yaxes(title="log scale", type="log", exponentformat="power", dtick=1)
     return finish(figure, f"Convergence against {axis}", height=340, legend=True)

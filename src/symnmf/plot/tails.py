@@ -9,7 +9,7 @@ import numpy as np
 
 from symnmf.dependence.diagnostics import StabilityCurve
 from symnmf.dependence.tail import TailEstimate
-from symnmf.plot.style import GROUPS, LINE, MUTED, OTHER, finish, label
+from symnmf.plot.style import GROUPS, LINE, MUTED, OTHER, finish, label, log_ticks
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -38,6 +38,7 @@ def stability_curve(curve: StabilityCurve, baseline: np.ndarray | None = None) -
     band = Scatter(
         x=[*curve.q, *curve.q[::-1]],
         y=[*curve.high, *curve.low[::-1]],
+        mode="lines",
         fill="toself",
         line={"width": 0},
         fillcolor="rgba(0,130,200,0.2)",
@@ -55,7 +56,13 @@ def stability_curve(curve: StabilityCurve, baseline: np.ndarray | None = None) -
             line_color=OTHER,
             annotation_text="independence",
         )
-    figure.update_xaxes(title="fraction of observations taken as extreme", type="log")
+    ticks = log_ticks(float(curve.q.min()), float(curve.q.max()) * 1.0001)
+    figure.update_xaxes(
+        title="share of observations taken as extreme",
+        type="log",
+        tickvals=ticks,
+        ticktext=[f"{100 * q:g} %" for q in ticks],
+    )
     figure.update_yaxes(title="mean tail dependence", rangemode="tozero")
     return finish(figure, "Does the threshold matter?", height=340, legend=True)
 
@@ -87,7 +94,10 @@ def exceedance_dates(about: TailEstimate) -> Figure:
     from plotly.graph_objects import Bar, Figure
 
     figure = Figure([Bar(x=list(about.dates), y=about.radii)])
-    figure.add_hline(about.threshold, line_dash="dash", annotation_text="threshold")
+    if about.threshold > 0:  # on a log scale words stand at the logarithm
+        height = np.log10(about.threshold)
+        words = {"annotation_text": "threshold", "annotation_y": height}
+        figure.add_hline(about.threshold, line_dash="dash", **words)
     figure.update_xaxes(title="")
     figure.update_yaxes(title="radius", type="log")
     figure.update_layout(template="plotly_white", title=f"{len(about.dates)} extreme observations")
@@ -146,7 +156,8 @@ def event_groups(
         "%{x}: %{customdata[0]} % of the event, %{customdata[1]} × its usual share<extra></extra>"
     )
     figure.add_trace(dots, row=2, col=1)
-    figure.update_yaxes(title="size", type="log", row=1)
+    marks = log_ticks(1, max(2.0, float(radii.max())))
+    figure.update_yaxes(title="size", type="log", tickvals=marks, row=1)
     ticks = {"tickvals": list(range(shown)), "ticktext": [label(n, 16) for n in names[:shown]]}
     figure.update_yaxes(ticks, autorange="reversed", row=2)
     return finish(figure, f"{len(when)} extreme observations", height=260 + 22 * shown)
