@@ -5,24 +5,30 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any
 
 import typer
 from rich.console import Console
 
-app = typer.Typer(
-    help="Groups that move together, or crash together: certified symmetric NMF.\n\n"
+from symnmf.cli.output import PLAIN
+
+#: What every command ends with.
+EXIT_CODES = (
     "Exit codes: 0 converged, 1 ended without meeting the criterion (the result is written all "
     "the same), 2 wrong input, 3 another process was lost. Under torchrun 1 and 2 become 0, lest "
-    "it start again.",
+    "it start again."
+)
+
+app = typer.Typer(
+    help="Groups that move together, or crash together: certified symmetric NMF.\n\n"
+    "\b\nBegin with:\n"
+    "  symnmf demo\n"
+    "  symnmf fit --prices prices.csv\n",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-#: How to print words that are not ours.
-PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 
 
 def main() -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from symnmf.cli.app import PLAIN, app
+from symnmf.cli.app import app
+from symnmf.cli.options import Json
+from symnmf.cli.output import Output
 
 
 @app.command()
@@ -16,17 +17,25 @@ def bench(
     study: Annotated[str, typer.Argument(help="A study that comes with the package, or a .toml.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of results.")] = Path("results"),
     sizes: Annotated[
-        str, typer.Option("--sizes", help="Instead of those of the study: 100,1000")
+        str, typer.Option("--sizes", help="Like 100,1000; by default those of the study.")
     ] = "",
-    seeds: Annotated[str, typer.Option("--seeds", help="Instead of those of the study: 7,42")] = "",
+    seeds: Annotated[
+        str, typer.Option("--seeds", help="Like 7,42; by default those of the study.")
+    ] = "",
     solvers: Annotated[
-        str, typer.Option("--solvers", help="Rows of the registry: adagrad,admm")
+        str, typer.Option("--solvers", help="Like adagrad,admm; by default those of the study.")
     ] = "",
-    budget: Annotated[float | None, typer.Option("--budget", help="Seconds of a run.")] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", help="Seconds of a run; by default that of the study."),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Run a study of the founding paper: what is done is kept, and not repeated.
 
-    Example: symnmf bench phase1 --sizes 100 --solvers adagrad,admm
+    \b
+    Example:
+      symnmf bench phase1 --sizes 100 --solvers adagrad,admm
     """
     from symnmf.bench import tables
     from symnmf.bench.runner import run_study
@@ -46,14 +55,15 @@ def bench(
         if isinstance(wrong, InvalidInput):
             raise
         raise InvalidInput("--sizes", f"{wrong}", "Write whole numbers with commas") from wrong
-    console, store = Console(), Store(out)
+    shown, store = Output(as_json), Store(out)
 
     def show(run: Any, at: int, of: int) -> None:
-        console.print(
-            f"{at + 1} of {of}: {run.kind} {run.n} {run.seed} {run.configuration}", **PLAIN
-        )
+        shown.line(f"{at + 1} of {of}: {run.kind} {run.n} {run.seed} {run.configuration}")
 
     made = run_study(chosen, store, show)
-    for path in tables.write(chosen, store):
-        console.print(f"Table: {path}", **PLAIN)
-    console.print(f"{made} runs made; results: {store.path(chosen.name)}", **PLAIN)
+    written = [str(path) for path in tables.write(chosen, store)]
+    for path in written:
+        shown.line(f"Table: {path}")
+    results = str(store.path(chosen.name))
+    shown.line(f"{made} runs made; results: {results}")
+    shown.document({"runs": made, "tables": written, "results": results})

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-
-from symnmf.cli.app import PLAIN, app
+from symnmf.cli.app import app
+from symnmf.cli.options import Json
+from symnmf.cli.output import Output
 
 
 @app.command()
-def solvers() -> None:
-    """List the solvers with what they cost and their options."""
+def solvers(as_json: Json = False) -> None:
+    """List the solvers with what they cost and their options.
+
+    \b
+    Example:
+      symnmf solvers
+    """
+    from symnmf.results import plain
     from symnmf.solvers.registry import solvers as registry
 
-    console, family = Console(), ""
+    shown, family, rows = Output(as_json), "", []
     for row in registry().values():
         if row.family != family:
             family = row.family
-            console.print(f"\n{family}", style="bold", **PLAIN)
+            shown.line(f"\n{family}", "bold")
         options = ", ".join(f"{name}={value}" for name, value in row.parameters.items())
         cost = f"{row.products} products, {row.memory} n×k arrays, {row.tier}"
-        console.print(f"  {row.name:<28}{cost}", **PLAIN)
-        console.print(f"      {options or 'no options'}", style="dim", **PLAIN)
-        console.print(f"      paper: {row.paper}; {row.reference}", style="dim", **PLAIN)
+        shown.line(f"  {row.name:<28}{cost}")
+        shown.line(f"      {options or 'no options'}", "dim")
+        shown.line(f"      paper: {row.paper}; {row.reference}", "dim")
+        rows.append(
+            {
+                "name": row.name,
+                "family": row.family,
+                "products": row.products,
+                "memory": row.memory,
+                "tier": row.tier,
+                "options": plain(dict(row.parameters)),
+                "paper": row.paper,
+                "reference": row.reference,
+            }
+        )
+    shown.document(rows)

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from symnmf.cli.app import PLAIN, app
+from symnmf.cli.app import EXIT_CODES, app
+from symnmf.cli.config import config_text
 from symnmf.cli.options import (
+    Config,
     Dependence,
     Force,
     Fraction,
+    Json,
     MaxMissing,
     Missing,
     Out,
@@ -21,10 +23,13 @@ from symnmf.cli.options import (
     Seed,
     Tail,
 )
+from symnmf.cli.output import Output
+from symnmf.cli.source import Source, tail_options
 
 
-@app.command()
+@app.command(epilog=EXIT_CODES)
 def roll(
+    context: typer.Context,
     k: Annotated[int, typer.Option("--k", help="Number of groups.")],
     window: Annotated[int, typer.Option("--window", help="Rows of a window.")],
     step: Annotated[int, typer.Option("--step", help="Rows from one window to the next.")],
@@ -38,37 +43,49 @@ def roll(
     out: Out = Path("symnmf-roll"),
     seed: Seed = 0,
     force: Force = False,
+    config: Config = None,
+    as_json: Json = False,
 ) -> None:
     """Groups through time: who moved, and when it broke.
 
-    Example: symnmf roll --prices prices.csv --window 1000 --step 21 --k 10 --out through-time
+    \b
+    Example:
+      symnmf roll --prices prices.csv --window 1000 --step 21 --k 10
     """
     from symnmf.data import read_panel
     from symnmf.errors import InvalidInput
+    from symnmf.files import write_text
     from symnmf.groups.rolling import rolling, save_rolling
 
-    given = {"--returns": returns, "--prices": prices}
-    named = [name for name, path in given.items() if path is not None]
-    if len(named) != 1:
-        raise InvalidInput("input", f"got {len(named)} tables", f"Pass one of {', '.join(given)}")
+    source = Source.of(returns=returns, prices=prices)
     if (out / "windows.csv").exists() and not force:
         raise InvalidInput("--out", f"{out} already holds windows", "Choose another, or --force")
-    kind = named[0].removeprefix("--")
-    panel = read_panel(returns or prices, kind=kind, missing=missing, max_missing=max_missing)
-    console = Console()
+    panel = read_panel(source.path, kind=source.kind, missing=missing, max_missing=max_missing)
+    shown = Output(as_json)
 
     def show(w: Any) -> None:
         ari = "" if w.ari_before is None else f", ARI {w.ari_before:.2f} with the window before"
         sign = "  BREAK" if w.broke else ""
         status = f"{w.result.status.name}{ari}, {len(w.moved)} moved{sign}"
-        console.print(f"{w.first} to {w.last}: {status}", **PLAIN)
+        shown.line(f"{w.first} to {w.last}: {status}")
 
-    options: dict[str, Any] = {"tail": tail, "q": q} if dependence == "tail" else {}
+    options = tail_options(dependence, tail, q)
     found = rolling(panel, window, step, k, dependence, seed=seed, on_window=show, **options)
     save_rolling(found, out)
-    console.print(
-        f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}", **PLAIN
-    )
+    write_text(out / "config.toml", config_text(context))
+    shown.line(f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}")
+    windows = [
+        {
+            "first": w.first,
+            "last": w.last,
+            "status": w.result.status.name,
+            "ari_before": w.ari_before,
+            "moved": list(w.moved),
+            "broke": bool(w.broke),
+        }
+        for w in found.windows
+    ]
+    shown.document({"windows": windows, "products": found.products, "out": str(out)})
     raise typer.Exit(0 if all(w.result.status.good for w in found.windows) else 1)
 
 
@@ -77,15 +94,22 @@ def rank(
     matrix: Annotated[
         Path, typer.Option("--matrix", help="Dependence matrix, or a folder with one.")
     ],
-    most: Annotated[int | None, typer.Option("--most", help="Largest number to consider.")] = None,
+    most: Annotated[
+        int | None,
+        typer.Option("--most", help="Largest number to consider; by default 1.5 roots of n."),
+    ] = None,
     observations: Annotated[
-        int | None, typer.Option("--observations", help="T, where S is a correlation.")
+        int | None,
+        typer.Option("--observations", help="T, where S is a correlation; unknown by default."),
     ] = None,
     seed: Seed = 0,
+    as_json: Json = False,
 ) -> None:
     """How many groups a matrix has, and why.
 
-    Example: symnmf rank --matrix S.npy
+    \b
+    Example:
+      symnmf rank --matrix S.npy
     """
     from symnmf.data import read_matrix
     from symnmf.groups.rank import suggest_rank
@@ -93,7 +117,9 @@ def rank(
 
     S = open_matrix(matrix) if matrix.is_dir() else read_matrix(matrix)
     found = suggest_rank(S, most, observations=observations, seed=seed)
-    console = Console()
-    console.print(f"{found.k} groups", style="bold", **PLAIN)
+    shown = Output(as_json)
+    shown.line(f"{found.k} groups", "bold")
     for reason in found.reasons:
-        console.print(f"- {reason}", **PLAIN)
+        shown.line(f"- {reason}")
+    values = [float(v) for v in found.values]
+    shown.document({"k": found.k, "reasons": list(found.reasons), "eigenvalues": values})
