@@ -55,8 +55,8 @@ def test_demo(run, tmp_path):
     assert "least possible error" in out
     for kind in ("tpdm", "corr"):
         assert sn.load(tmp_path / "demo" / kind).status.good
-        page = (tmp_path / "demo" / kind / "groups.html").read_text()
-        assert "plotly" in page
+        page = (tmp_path / "demo" / kind / "report.html").read_text()
+        assert "Plotly.react" in page
         assert 'src="http' not in page
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from symnmf.certificate import Certificate
+from symnmf.certificate import Certificate, Yardstick
 from symnmf.errors import InvalidInput
 from symnmf.labels import hard_labels
 from symnmf.operators import CountingOperator, LowRankOperator, SymmetricOperator
@@ -112,6 +112,16 @@ class Problem:
         if self.S.cost() <= 4 * U.numel():  # twice that of the sketch
             return self.S
         return LowRankOperator.sketch(U, self.spectrum.values[: U.shape[1]], self.S.diag())
+
+    @cached_property
+    def yardstick(self) -> Yardstick:
+        """What the spectrum says about any error."""
+        return Yardstick(self.spectrum, self.k, self.S.dtype)
+
+    @property
+    def eigenvalues(self) -> Tensor:  # (p,)
+        """The largest eigenvalues of S, some more than k, for people to look at."""
+        return self.spectrum.values[: 2 * self.k + 8].to("cpu", torch.float64)
 
     @property
     def spent(self) -> int:
@@ -267,6 +277,8 @@ class Result:
         looking: seconds of it that went into looks, not steps.
         names: names of the rows, where known.
         notes: what was chosen for the caller, and why.
+        eigenvalues: (p,) the largest of S, descending, as far as they were needed; None where the
+            result comes from elsewhere.
     """
 
     H: Tensor
@@ -282,6 +294,7 @@ class Result:
     names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     looking: float = 0.0
+    eigenvalues: Tensor | None = None
 
     def labels(self) -> Tensor:  # (n,)
         """Group of each row: argmax over unit-norm columns; −1 for a zero row."""

@@ -170,7 +170,14 @@ def run(
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         checkpoint = Checkpoint(Path(checkpoint))
     with ExitStack() as stack:
-        shown = [stack.enter_context(Progress())] if progress and operator.rank == 0 else []
+        shown: list[Callback] = []
+        if progress and operator.rank == 0:
+            line = Progress(
+                excess=lambda error: problem.yardstick.excess(error),
+                max_iter=max_iter,
+                max_seconds=max_seconds,
+            )
+            shown = [stack.enter_context(line)]
         result = solve(
             problem,
             algorithm,

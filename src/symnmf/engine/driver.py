@@ -135,6 +135,7 @@ def judge(
         seconds=perf_counter() - began,
         products=problem.products(watch.since),
         names=None if problem.S.names is None else tuple(problem.S.names),
+        eigenvalues=problem.eigenvalues,
     )
 
 
@@ -256,6 +257,7 @@ class _Driver:
             names=None if self.problem.S.names is None else tuple(self.problem.S.names),
             notes=() if self.resumed is None else (f"went on at iteration {self.resumed}",),
             looking=self.looking,
+            eigenvalues=self.problem.eigenvalues,
         )
 
     def _look(self, *, whole: bool = True) -> None:
