@@ -119,7 +119,8 @@ def rivals() -> str:
     rule = rule.str.replace("rule=", "").str.replace(", tolerance=", " ")
     rows = []
     for (n, name), part in results.assign(rule=rule).groupby(["n", "rule"], sort=False):
-        stopped = part if name == "ours" else part[part["fired"].astype(bool)]
+        ended = part["status"].isin(["CONVERGED", "EXACT"]) if name == "ours" else part["fired"]
+        stopped = part[ended.astype(bool)]
         rows.append(
             {
                 "n": n,

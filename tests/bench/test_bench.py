@@ -177,6 +177,7 @@ RUN = Run("any", "factorize", "corr", 36, 6, 7, "admm", seconds=60.0)
 def test_a_size_goes_to_the_part_that_names_it():
     assert {run.n for run in load("phase1", sizes=[10_000]).runs()} == {10_000}
     assert {run.seconds for run in load("phase1", sizes=[36]).runs()} == {30.0}
+    assert {run.kind for run in load("phase1", sizes=[10_000], seeds=[42]).runs()} == {"tpdm"}
     assert {run.solver for run in load("claims", solvers=["mu"]).runs()} == {"mu"}
 
 
