@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Cells along a side of a heat map; larger matrices are averaged down to this.
 CELLS = 200
+#: Entries of the columns that S is multiplied with at a time.
+WIDE = 1 << 22
 #: Up to so many rows have their names beside them.
 NAMED = 40
 
@@ -51,8 +53,8 @@ def sort_by_group(S: SymmetricOperator, result: Result, cells: int = CELLS) -> S
     order = group_order(result)
     place = _cells(S.n, order, cells)
     seen = averaged(place, S.n, lambda X: S.matmul(X.to(S.device, S.dtype)))
-    H = result.H.to("cpu", torch.float64)
-    made = averaged(place, S.n, lambda X: H @ (H.T @ X))
+    H = cell_means(place, result.H.cpu())  # the mean of H Hᵀ over cells is that of their means
+    made = H @ H.T
     labels = result.labels().cpu()[order]
     change = (labels[1:] != labels[:-1]).nonzero()[:, 0] + 1
     scale = len(seen) / S.n
@@ -91,7 +93,7 @@ def heat_map(
 
     words = None if names is None else [label(name) for name in names]
     heat = Heatmap(
-        z=np.round(values, 4),
+        z=np.round(values, 4).astype(np.float32),
         zmin=0,
         zmax=float(np.nanmax(values)) if top is None else top,
         colorscale=SCALE,
@@ -185,18 +187,25 @@ def _cells(n: int, order: Tensor, most: int) -> Tensor:  # (n,)
     return cells
 
 
+def cell_means(cells: Tensor, X: Tensor) -> Tensor:  # (n,), (n, c) -> (cells, c)
+    """Mean of the rows of X in each cell, in float64."""
+    count = int(cells.max()) + 1
+    sums = torch.zeros(count, X.shape[1], dtype=torch.float64)
+    for part in row_chunks(len(X), X.shape[1]):
+        sums.index_add_(0, cells[part], X[part].to(torch.float64))
+    return sums / torch.bincount(cells, minlength=count)[:, None]
+
+
 def averaged(
     cells: Tensor, n: int, product: Callable[[Tensor], Tensor]
 ) -> Tensor:  # (cells, cells)
     """Mean of a symmetric matrix over pairs of cells, by products with the cell averages."""
     count = int(cells.max()) + 1
     sizes = torch.bincount(cells, minlength=count).to(torch.float64)
-    out = torch.zeros(count, count, dtype=torch.float64)
-    for part in row_chunks(count, n):
-        width = part.stop - part.start
-        X = torch.zeros(n, width, dtype=torch.float64)
+    out = torch.empty(count, count, dtype=torch.float64)
+    for part in row_chunks(count, n, WIDE):
+        X = torch.zeros(n, part.stop - part.start, dtype=torch.float64)
         inside = (cells >= part.start) & (cells < part.stop)
         X[inside, cells[inside] - part.start] = 1.0
-        columns = product(X / sizes[part]).to("cpu", torch.float64)
-        out[:, part] = torch.zeros(count, width, dtype=torch.float64).index_add_(0, cells, columns)
-    return out / sizes[:, None]
+        out[:, part] = cell_means(cells, product(X / sizes[part]).cpu())
+    return out
