@@ -123,6 +123,22 @@ def test_numbers_of_the_page_are_those_of_the_result(stocks, panel):
     assert (event.date, event.groups[0][0]) == ("2020-03-16", oil.number)
 
 
+def test_few_days_and_chance_are_said(panel):
+    few = replace(panel, values=panel.values[:900], dates=panel.dates[:900])
+    S = sn.tail_dependence(few)
+    with pytest.warns(UserWarning, match="exceedances"):
+        result = sn.factorize(S, 12, n_init=3)
+    content = gather(result, S, panel=few)
+    assert "45 extreme days are few for 12 groups." in [s.short for s in content.statements]
+    assert content.level == "care"
+    rng = np.random.default_rng(0)
+    noise = replace(panel, values=rng.standard_t(3, size=panel.values.shape))
+    S = sn.tail_dependence(noise)
+    content = gather(sn.factorize(S, 2, n_init=3), S, panel=noise)
+    assert "Dependence in crashes is hardly above chance." in [s.short for s in content.statements]
+    assert content.tails.above_chance == pytest.approx(0, abs=0.05)
+
+
 def test_hedges_have_a_sign(panel):
     returns = panel.values.copy()
     returns[:, 3] *= -1
@@ -204,7 +220,7 @@ def test_how_it_ended_in_words(status):
         certificate=replace(good.certificate, converged=status.good, agreement=0.9),
     )
     found = statements(bad)
-    level, sentence = overall(bad, found)
+    level, sentence = overall(found)
     expected = (
         "good" if status.good else "bad" if status.name in ("COLLAPSED", "DIVERGED") else "care"
     )

@@ -104,7 +104,8 @@ def heat_map(
         heat.x = heat.y = words  # shown when pointed at
     figure = Figure([heat])
     for edge in edges if len(edges) <= 60 else ():
-        line = {"line_width": 1, "line_color": "rgba(255,255,255,0.65)"}
+        shade = 0.7 if len(edges) < 12 else 0.35
+        line = {"line_width": 1, "line_color": f"rgba(255,255,255,{shade})"}
         figure.add_hline(edge, **line)
         figure.add_vline(edge, **line)
     shown = words is not None and len(words) <= NAMED

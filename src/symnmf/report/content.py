@@ -125,8 +125,9 @@ def gather(
     both = plot.sort_by_group(S, result)
     between = dependence_between(S, result.labels(), k)
     found = groups(result)
-    first = statements(result)
-    level, sentence = overall(result, first)
+    extremes = None if panel is None else tails(panel, S, result, result.seed)
+    first = [*statements(result), *([] if extremes is None else extremes.statements(k))]
+    level, sentence = overall(first)
     beside, why = (None, "") if panel is None else other(panel, S, result, result.seed)
     said = [] if panel is None else list(panel.summary.steps)
     content = Content(
@@ -145,7 +146,7 @@ def gather(
         notes=list(result.notes),
         between=between if k <= NUMBERED else None,
         classes=None if classes is None else compare(result, classes),
-        tails=None if panel is None else tails(panel, S, result, result.seed),
+        tails=extremes,
         other=beside,
         why_no_other=why,
         names=names_of(result) if panel is not None else (),

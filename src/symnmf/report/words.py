@@ -88,7 +88,7 @@ def statements(result: Result) -> list[Statement]:
     return [_ended(result), _fit(result), _count(result), _sharpness(result), _agreement(result)]
 
 
-def overall(result: Result, found: list[Statement]) -> tuple[str, str]:
+def overall(found: list[Statement]) -> tuple[str, str]:
     """The level of the whole, and a sentence."""
     levels = {s.level for s in found}
     if "bad" in levels:
