@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -74,6 +74,7 @@ def heat_map(
     edges: Sequence[float] = (),
     top: float | None = None,
     height: int = 460,
+    numbers: bool = False,
 ) -> Figure:
     """A square table of numbers from 0 up as colours.
 
@@ -84,6 +85,7 @@ def heat_map(
         edges: where to draw lines.
         top: the number with the brightest colour; the largest one by default.
         height: in pixels.
+        numbers: write them into the cells.
 
     Example:
         >>> heat_map(np.eye(3)).data[0].z.shape
@@ -97,6 +99,7 @@ def heat_map(
         zmin=0,
         zmax=float(np.nanmax(values)) if top is None else top,
         colorscale=SCALE,
+        texttemplate="%{z:.2f}" if numbers else None,
         hovertemplate="row %{y}, column %{x}: %{z}<extra></extra>",
         colorbar={"thickness": 12, "len": 0.9, "outlinewidth": 0},
     )
@@ -167,8 +170,9 @@ def between_groups(means: np.ndarray, names: Sequence[str]) -> Figure:
         >>> between_groups(np.array([[0.8, 0.1], [0.1, 0.7]]), ["1 XOM", "2 KO"]).data[0].zmax
         0.8
     """
-    height = 420 if len(names) <= 12 else 560
-    return heat_map(means, "Dependence within and between groups", names=names, height=height)
+    few = len(names) <= 12
+    look: dict[str, Any] = {"height": 420 if few else 560, "numbers": few}
+    return heat_map(means, "Dependence within and between groups", names=names, **look)
 
 
 def group_order(result: Result) -> Tensor:  # (n,)
