@@ -210,6 +210,24 @@ def test_a_single_group_and_lonely_instruments():
     assert "Group 4:" in render(gather(many, sn.as_operator(S)))
 
 
+def test_a_factor_without_groups():
+    b = market("corr", 100)
+    good = sn.factorize(b.operator, b.k)
+    content = gather(replace(good, H=torch.zeros(100, 3)), b.operator)
+    assert content.level == "bad"
+    assert content.cards == []
+    assert "Do not use these groups." in render(content)
+
+
+def test_every_day_is_extreme(panel):
+    few = replace(panel, values=panel.values[:100], dates=panel.dates[:100])
+    S = sn.tail_dependence(few, count=100)
+    content = gather(sn.factorize(S, 3), S, panel=few)
+    assert S.about.threshold == 0
+    assert content.tails.sizes.max() == S.about.radii.max()
+    assert "plot-events" in render(content)
+
+
 @pytest.mark.parametrize("status", list(Status))
 def test_how_it_ended_in_words(status):
     b = market("corr", 100)

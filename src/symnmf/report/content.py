@@ -231,7 +231,7 @@ def _tails(content: Content, found: Tails) -> None:
     )
     content.add("threshold", plot.stability_curve(found.curve, found.baseline), alt)
     rows = pd.DataFrame(found.shares.round(4), columns=names)
-    rows.insert(0, "size", (about.radii / about.threshold).round(4))
+    rows.insert(0, "size", found.sizes.round(4))
     rows.index = pd.Index(about.dates, name="date")
     content.offer("events.csv", csv_text(rows))
 
@@ -247,7 +247,10 @@ def _tables(content: Content, result: Result, between: np.ndarray) -> None:
     content.offer("between_groups.csv", csv_text(pd.DataFrame(between.round(5), index, columns)))
     looks = pd.DataFrame([asdict(check) for check in result.history]).set_index("iteration")
     content.offer("history.csv", csv_text(looks))
-    content.offer("groups.csv", csv_text(table.round(4)))
+    if len(rows) * 8 <= TABLES:
+        content.offer("groups.csv", csv_text(table.round(4)))
+    else:
+        content.too_large.append("groups.csv")
     certificate = plain(result.certificate.as_dict())
     content.offer("certificate.json", json.dumps(certificate, indent=1, allow_nan=False) + "\n")
     if result.H.numel() * 7 <= TABLES:

@@ -13,7 +13,7 @@ def script_json(value: Any) -> str:
         >>> script_json("</script>")
         '"\\\\u003c/script\\\\u003e"'
     """
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

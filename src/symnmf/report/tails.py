@@ -63,6 +63,11 @@ class Tails:
     mean: float
 
     @property
+    def sizes(self) -> np.ndarray:  # (events,)
+        """Radii in multiples of the threshold; as they are where every observation is extreme."""
+        return self.about.radii / (self.about.threshold or 1.0)
+
+    @property
     def above_chance(self) -> float:
         """How far the mean dependence is above that of independence: 0 not at all, 1 the most."""
         chance = float(self.baseline.mean())
@@ -110,7 +115,8 @@ def tails(panel: Panel, S: SymmetricOperator, result: Result, seed: int = 0) -> 
     for t in np.argsort(-about.radii, kind="stable")[:EVENTS]:
         hit = [g for g in np.argsort(-lift[t], kind="stable")[:3] if lift[t, g] > 1]
         groups = tuple((int(g) + 1, float(lift[t, g])) for g in hit)
-        largest.append(Event(about.dates[t], float(about.radii[t] / about.threshold), groups))
+        size = float(about.radii[t] / (about.threshold or 1.0))
+        largest.append(Event(about.dates[t], size, groups))
     draws = int(np.clip(WORK / panel.values.size, FEWEST, MOST))
     options = {"tail": about.tail, "margins": about.margins}
     q = np.geomspace(max(0.01, 3 / len(panel.values)), 0.2, 9)
