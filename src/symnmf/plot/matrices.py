@@ -94,13 +94,14 @@ def heat_map(
     from plotly.graph_objects import Figure, Heatmap
 
     words = None if names is None else [label(name) for name in names]
+    pair = "row %{y}, column %{x}: %{z}"
     heat = Heatmap(
         z=np.round(values, 4).astype(np.float32),
         zmin=0,
         zmax=float(np.nanmax(values)) if top is None else top,
         colorscale=SCALE,
         texttemplate="%{z:.2f}" if numbers else None,
-        hovertemplate="row %{y}, column %{x}: %{z}<extra></extra>",
+        hovertemplate="%{z}<extra>a mean</extra>" if names is None else f"{pair}<extra></extra>",
         colorbar={"thickness": 12, "len": 0.9, "outlinewidth": 0},
     )
     if words is not None and len(set(words)) == len(words):

@@ -87,7 +87,7 @@ def render(content: Content) -> str:
         scripts=[Markup(text) for text in scripts],
         data=Markup(script_json(data)),
     )
-    return page.encode("utf-8", "replace").decode("utf-8")
+    return page.lstrip().encode("utf-8", "replace").decode("utf-8")
 
 
 def _read(name: str) -> str:
