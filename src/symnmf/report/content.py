@@ -155,14 +155,12 @@ def gather(
     _run(content, result)
     if content.tails is not None:
         _tails(content, content.tails)
-    if content.other is not None:
+    if beside is not None:
         alt = (
-            f"Each dot is a pair of instruments: how much they move together against how much they "
+            "Each dot is a pair of instruments: how much they move together against how much they "
             f"crash together. The ranks of the two agree to {beside.pairs.rank_correlation:.2f}."
-            if beside
-            else ""
         )
-        content.add("pairs", plot.crashes_and_calm(content.other.pairs, content.names), alt)
+        content.add("pairs", plot.crashes_and_calm(beside.pairs, content.names), alt)
     if content.classes is not None:
         alt = "How many instruments each group and each of your classes have in common."
         content.add("classes", plot.classes(content.classes.table), alt)
