@@ -161,6 +161,7 @@ def test_two_processes_from_one_command(tmp_path):
     assert done.stdout.count("CONVERGED") == 1
     alone = ordered(sn.factorize(np.load(path), 8, n_init=5))
     both = sn.load(tmp_path / "two")
+    assert "Group 8:" in (tmp_path / "two" / "report.html").read_text("utf-8")
     assert both.labels().tolist() == alone.labels().tolist()
 
 

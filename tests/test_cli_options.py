@@ -170,6 +170,8 @@ def test_foreign_files_are_not_replaced(run, matrix, tmp_path):
     assert (tmp_path / "o" / "report.html").read_text() == "mine"
     run(*words, "--force")
     assert "<!doctype html>" in (tmp_path / "o" / "report.html").read_text("utf-8")
+    run(*words, "--force", "--no-report")
+    assert not (tmp_path / "o" / "report.html").exists()  # it was about another fit
 
 
 def test_inspect(run, matrix, tmp_path):

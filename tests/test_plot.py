@@ -147,5 +147,7 @@ def test_two_answers_beside_each_other():
     assert panel.names[found.only_in_crashes[0].first] in crashes.text[0]
     table = pd.DataFrame({f"c{i}": [i, 1] for i in range(60)}, index=["1 a", "2 b"])
     heat = classes(table).data[0]
-    assert heat.x[0] == "c59"
     assert heat.z.shape == (2, 40)
+    assert heat.x[:2] == ("c59", "c58")  # the largest
+    table = pd.DataFrame({"a": [0, 9], "b": [5, 0], "c": [0, 7]}, index=["1 a", "2 b"])
+    assert classes(table).data[0].x == ("b", "a", "c")  # beside their groups

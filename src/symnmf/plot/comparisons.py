@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symnmf.groups.side_by_side import SideBySide
 from symnmf.plot.style import GROUPS, MUTED, SCALE, finish, label
 
@@ -24,7 +26,6 @@ def crashes_and_calm(found: SideBySide, names: Sequence[str]) -> Figure:
         names: of the instruments.
 
     Example:
-        >>> import numpy as np
         >>> from symnmf.groups.side_by_side import side_by_side
         >>> from symnmf.operators import as_operator
         >>> S = as_operator(np.array([[1.0, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]]))
@@ -63,17 +64,19 @@ def classes(table: pd.DataFrame) -> Figure:
     """Groups against the user's own classes: how many instruments are in both.
 
     Arguments:
-        table: of :func:`symnmf.compare`; the largest classes are shown.
+        table: of :func:`symnmf.compare`; the largest classes are shown, beside their groups.
 
     Example:
         >>> import pandas as pd
         >>> counts = pd.DataFrame({"oil": [3, 0], "food": [1, 5]}, index=["1 XOM", "2 KO"])
         >>> classes(counts).data[0].x
-        ('food', 'oil')
+        ('oil', 'food')
     """
     from plotly.graph_objects import Figure, Heatmap
 
     largest = table.sum().sort_values(ascending=False, kind="stable").index[:CLASSES]
+    home = table[largest].to_numpy().argmax(axis=0)  # beside the group that has most of it
+    largest = largest[np.argsort(home, kind="stable")]
     few = table.size <= 200
     heat = Heatmap(
         z=table[largest].to_numpy(),

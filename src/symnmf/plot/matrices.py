@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Cells along a side of a heat map; larger matrices are averaged down to this.
 CELLS = 200
+#: Entries of the columns that S is multiplied with at a time.
+WIDE = 1 << 22
 #: Up to so many rows have their names beside them.
 NAMED = 40
 
@@ -51,8 +53,8 @@ def sort_by_group(S: SymmetricOperator, result: Result, cells: int = CELLS) -> S
     order = group_order(result)
     place = _cells(S.n, order, cells)
     seen = averaged(place, S.n, lambda X: S.matmul(X.to(S.device, S.dtype)))
-    H = result.H.to("cpu", torch.float64)
-    made = averaged(place, S.n, lambda X: H @ (H.T @ X))
+    H = cell_means(place, result.H.cpu())  # the mean of H Hᵀ over cells is that of their means
+    made = H @ H.T
     labels = result.labels().cpu()[order]
     change = (labels[1:] != labels[:-1]).nonzero()[:, 0] + 1
     scale = len(seen) / S.n
@@ -72,6 +74,7 @@ def heat_map(
     edges: Sequence[float] = (),
     top: float | None = None,
     height: int = 460,
+    numbers: bool = False,
 ) -> Figure:
     """A square table of numbers from 0 up as colours.
 
@@ -82,6 +85,7 @@ def heat_map(
         edges: where to draw lines.
         top: the number with the brightest colour; the largest one by default.
         height: in pixels.
+        numbers: write them into the cells.
 
     Example:
         >>> heat_map(np.eye(3)).data[0].z.shape
@@ -90,19 +94,22 @@ def heat_map(
     from plotly.graph_objects import Figure, Heatmap
 
     words = None if names is None else [label(name) for name in names]
+    pair = "row %{y}, column %{x}: %{z}"
     heat = Heatmap(
-        z=np.round(values, 4),
+        z=np.round(values, 4).astype(np.float32),
         zmin=0,
         zmax=float(np.nanmax(values)) if top is None else top,
         colorscale=SCALE,
-        hovertemplate="row %{y}, column %{x}: %{z}<extra></extra>",
+        texttemplate="%{z:.2f}" if numbers else None,
+        hovertemplate="%{z}<extra>a mean</extra>" if names is None else f"{pair}<extra></extra>",
         colorbar={"thickness": 12, "len": 0.9, "outlinewidth": 0},
     )
     if words is not None and len(set(words)) == len(words):
         heat.x = heat.y = words  # shown when pointed at
     figure = Figure([heat])
     for edge in edges if len(edges) <= 60 else ():
-        line = {"line_width": 1, "line_color": "rgba(255,255,255,0.65)"}
+        shade = 0.7 if len(edges) < 12 else 0.35
+        line = {"line_width": 1, "line_color": f"rgba(255,255,255,{shade})"}
         figure.add_hline(edge, **line)
         figure.add_vline(edge, **line)
     shown = words is not None and len(words) <= NAMED
@@ -164,8 +171,9 @@ def between_groups(means: np.ndarray, names: Sequence[str]) -> Figure:
         >>> between_groups(np.array([[0.8, 0.1], [0.1, 0.7]]), ["1 XOM", "2 KO"]).data[0].zmax
         0.8
     """
-    height = 420 if len(names) <= 12 else 560
-    return heat_map(means, "Dependence within and between groups", names=names, height=height)
+    few = len(names) <= 12
+    look: dict[str, Any] = {"height": 420 if few else 560, "numbers": few}
+    return heat_map(means, "Dependence within and between groups", names=names, **look)
 
 
 def group_order(result: Result) -> Tensor:  # (n,)
@@ -185,18 +193,25 @@ def _cells(n: int, order: Tensor, most: int) -> Tensor:  # (n,)
     return cells
 
 
+def cell_means(cells: Tensor, X: Tensor) -> Tensor:  # (n,), (n, c) -> (cells, c)
+    """Mean of the rows of X in each cell, in float64."""
+    count = int(cells.max()) + 1
+    sums = torch.zeros(count, X.shape[1], dtype=torch.float64)
+    for part in row_chunks(len(X), X.shape[1]):
+        sums.index_add_(0, cells[part], X[part].to(torch.float64))
+    return sums / torch.bincount(cells, minlength=count)[:, None]
+
+
 def averaged(
     cells: Tensor, n: int, product: Callable[[Tensor], Tensor]
 ) -> Tensor:  # (cells, cells)
     """Mean of a symmetric matrix over pairs of cells, by products with the cell averages."""
     count = int(cells.max()) + 1
     sizes = torch.bincount(cells, minlength=count).to(torch.float64)
-    out = torch.zeros(count, count, dtype=torch.float64)
-    for part in row_chunks(count, n):
-        width = part.stop - part.start
-        X = torch.zeros(n, width, dtype=torch.float64)
+    out = torch.empty(count, count, dtype=torch.float64)
+    for part in row_chunks(count, n, WIDE):
+        X = torch.zeros(n, part.stop - part.start, dtype=torch.float64)
         inside = (cells >= part.start) & (cells < part.stop)
         X[inside, cells[inside] - part.start] = 1.0
-        columns = product(X / sizes[part]).to("cpu", torch.float64)
-        out[:, part] = torch.zeros(count, width, dtype=torch.float64).index_add_(0, cells, columns)
-    return out / sizes[:, None]
+        out[:, part] = cell_means(cells, product(X / sizes[part]).cpu())
+    return out

@@ -97,7 +97,8 @@ def convergence(history: Sequence[Check], floor: float, axis: str = "products") 
     )
     figure.data[0].line = {"color": LINE}
     figure.data[1].line = {"color": OTHER, "dash": "dot"}
-    figure.add_hline(1, line_dash="dash", line_color=MUTED, annotation_text="gate", annotation_y=0)
+    words = {"annotation_text": "gate", "annotation_y": 0, "annotation_position": "top left"}
+    figure.add_hline(1, line_dash="dash", line_color=MUTED, **words)
     figure.update_xaxes(title=AXES[axis])
     figure.update_yaxes(title="log scale", type="log", exponentformat="power", dtick=1)
     return finish(figure, f"Convergence against {axis}", height=340, legend=True)

@@ -136,7 +136,9 @@ def event_groups(
     lift = np.divide(shares, usual, out=np.zeros_like(shares), where=usual > 0)[:, :shown]
     event, group = np.nonzero(lift >= HIT)
     radii = about.radii / about.threshold if about.threshold > 0 else about.radii
-    figure: Figure = make_subplots(rows=2, shared_xaxes=True, row_heights=[0.4, 0.6])
+    figure: Figure = make_subplots(
+        rows=2, shared_xaxes=True, row_heights=[0.4, 0.6], vertical_spacing=0.06
+    )
     bars = Bar(x=when, y=radii.round(3), marker_color=MUTED, name="size")
     bars.hovertemplate = "%{x}: %{y:.2f} × the threshold<extra></extra>"
     figure.add_trace(bars, row=1, col=1)

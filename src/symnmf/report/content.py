@@ -20,6 +20,7 @@ from symnmf.groups.between import dependence_between
 from symnmf.groups.naming import UNASSIGNED, Comparison, compare, groups, names_of, ordered
 from symnmf.operators import SymmetricOperator
 from symnmf.report.cards import Card, cards
+from symnmf.report.embed import embedded_size
 from symnmf.report.search import Index, index
 from symnmf.report.tails import Other, Tails, other, tails
 from symnmf.report.words import TOGETHER, Statement, overall, statements
@@ -28,8 +29,8 @@ from symnmf.results import csv_text, plain
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Largest table that is put into the page for download, in characters.
-TABLE = 3_000_000
+#: Bytes that all tables for download together may take.
+TABLES = 3_000_000
 #: Groups whose mean dependences are shown as a table of numbers, and as a picture.
 NUMBERED, PICTURED = 16, 150
 
@@ -71,6 +72,7 @@ class Content:
     figures: dict[str, Shown] = field(default_factory=dict)
     downloads: dict[str, str] = field(default_factory=dict)
     too_large: list[str] = field(default_factory=list)
+    offered: int = 0
 
     @property
     def group_names(self) -> list[str]:
@@ -91,8 +93,10 @@ class Content:
 
     def offer(self, name: str, text: str) -> None:
         """A file to download, if it is not too large for the page."""
-        if len(text) <= TABLE:
+        size = embedded_size(text)
+        if self.offered + size <= TABLES:
             self.downloads[name] = text
+            self.offered += size
         else:
             self.too_large.append(name)
 
@@ -121,8 +125,9 @@ def gather(
     both = plot.sort_by_group(S, result)
     between = dependence_between(S, result.labels(), k)
     found = groups(result)
-    first = statements(result)
-    level, sentence = overall(result, first)
+    extremes = None if panel is None else tails(panel, S, result, result.seed)
+    first = [*statements(result), *([] if extremes is None else extremes.statements(k))]
+    level, sentence = overall(first)
     beside, why = (None, "") if panel is None else other(panel, S, result, result.seed)
     said = [] if panel is None else list(panel.summary.steps)
     content = Content(
@@ -141,7 +146,7 @@ def gather(
         notes=list(result.notes),
         between=between if k <= NUMBERED else None,
         classes=None if classes is None else compare(result, classes),
-        tails=None if panel is None else tails(panel, S, result, result.seed),
+        tails=extremes,
         other=beside,
         why_no_other=why,
         names=names_of(result) if panel is not None else (),
@@ -150,14 +155,12 @@ def gather(
     _run(content, result)
     if content.tails is not None:
         _tails(content, content.tails)
-    if content.other is not None:
+    if beside is not None:
         alt = (
-            f"Each dot is a pair of instruments: how much they move together against how much they "
+            "Each dot is a pair of instruments: how much they move together against how much they "
             f"crash together. The ranks of the two agree to {beside.pairs.rank_correlation:.2f}."
-            if beside
-            else ""
         )
-        content.add("pairs", plot.crashes_and_calm(content.other.pairs, content.names), alt)
+        content.add("pairs", plot.crashes_and_calm(beside.pairs, content.names), alt)
     if content.classes is not None:
         alt = "How many instruments each group and each of your classes have in common."
         content.add("classes", plot.classes(content.classes.table), alt)
@@ -226,7 +229,7 @@ def _tails(content: Content, found: Tails) -> None:
     )
     content.add("threshold", plot.stability_curve(found.curve, found.baseline), alt)
     rows = pd.DataFrame(found.shares.round(4), columns=names)
-    rows.insert(0, "size", (about.radii / about.threshold).round(4))
+    rows.insert(0, "size", found.sizes.round(4))
     rows.index = pd.Index(about.dates, name="date")
     content.offer("events.csv", csv_text(rows))
 
@@ -237,19 +240,22 @@ def _tables(content: Content, result: Result, between: np.ndarray) -> None:
     named = np.array([*content.group_names, UNASSIGNED])
     table = pd.DataFrame({"group": named[labels], "margin": result.margins().cpu().numpy()}, rows)
     table["group"] = table["group"].map(safe_cell)
-    content.offer("groups.csv", csv_text(table.round(4)))
     columns = content.group_names
-    if result.H.numel() * 9 <= TABLE:
-        H = np.char.mod("%.5g", result.H.cpu().numpy().astype(np.float64))
-        content.offer("group_loadings.csv", csv_text(pd.DataFrame(H, rows, columns)))
-    else:
-        content.too_large.append("group_loadings.csv")
     index = pd.Index(columns, name="group")
     content.offer("between_groups.csv", csv_text(pd.DataFrame(between.round(5), index, columns)))
     looks = pd.DataFrame([asdict(check) for check in result.history]).set_index("iteration")
     content.offer("history.csv", csv_text(looks))
+    if len(rows) * 8 <= TABLES:
+        content.offer("groups.csv", csv_text(table.round(4)))
+    else:
+        content.too_large.append("groups.csv")
     certificate = plain(result.certificate.as_dict())
     content.offer("certificate.json", json.dumps(certificate, indent=1, allow_nan=False) + "\n")
+    if result.H.numel() * 7 <= TABLES:
+        H = np.char.mod("%.5g", result.H.cpu().numpy().astype(np.float64))
+        content.offer("group_loadings.csv", csv_text(pd.DataFrame(H, rows, columns)))
+    else:
+        content.too_large.append("group_loadings.csv")
 
 
 def _facts(result: Result) -> list[tuple[str, str]]:

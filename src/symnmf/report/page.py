@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from symnmf.data.panel import Panel
 from symnmf.errors import InvalidFile
 from symnmf.operators import as_operator
 from symnmf.report.content import Content, gather
+from symnmf.report.embed import script_json
 
 
 def write_report(
@@ -77,7 +76,7 @@ def render(content: Content) -> str:
     )
     data = {
         "figures": {shown.id: shown.figure for shown in content.figures.values()},
-        "index": asdict(content.index),
+        "index": vars(content.index),
         "leaders": {card.number: card.leader for card in content.cards},
         "downloads": content.downloads,
     }
@@ -88,20 +87,7 @@ def render(content: Content) -> str:
         scripts=[Markup(text) for text in scripts],
         data=Markup(script_json(data)),
     )
-    return page.encode("utf-8", "replace").decode("utf-8")
-
-
-def script_json(value: Any) -> str:
-    """JSON that can stand inside a script element: no name in it can end the element.
-
-    Example:
-        >>> script_json("</script>")
-        '"\\\\u003c/script\\\\u003e"'
-    """
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
+    return page.lstrip().encode("utf-8", "replace").decode("utf-8")
 
 
 def _read(name: str) -> str:

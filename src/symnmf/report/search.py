@@ -8,9 +8,12 @@ import torch
 
 from symnmf.contract import Result
 from symnmf.groups.naming import names_of
+from symnmf.report.embed import embedded_size
 
-#: Characters that all names together may take; longer ones are cut, and that is said.
-NAMES = 4_000_000
+#: Bytes that all names together may take; longer ones are cut, and that is said.
+NAMES = 3_000_000
+#: Beyond so many instruments there is no search.
+SEARCHED = 150_000
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,11 @@ class Index:
 def index(result: Result) -> Index:
     """The index of a factorization whose columns are in order."""
     names = names_of(result)
-    most = max(8, NAMES // max(1, len(names)))
-    cut = most if sum(map(len, names)) > NAMES else None
-    if cut is not None:
+    if len(names) > SEARCHED:
+        return Index([], [], [], [], None)
+    size, cut = embedded_size(names), None
+    if size > NAMES:
+        cut = max(8, int(sum(map(len, names)) / len(names) * NAMES / size))
         names = [name[:cut] for name in names]
     labels, H = result.labels().cpu(), result.H.cpu()
     second = torch.zeros(len(H), dtype=torch.int64)

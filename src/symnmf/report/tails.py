@@ -17,16 +17,20 @@ from symnmf.dependence.diagnostics import (
 )
 from symnmf.dependence.tail import TailEstimate
 from symnmf.errors import SymnmfError
+from symnmf.exact import EVENTS as SINGLE
 from symnmf.factorize import factorize
 from symnmf.groups.between import event_shares
 from symnmf.groups.naming import Comparison, compare, group_of, ordered
 from symnmf.groups.side_by_side import SideBySide, side_by_side
 from symnmf.operators import SymmetricOperator
+from symnmf.report.words import Statement, share
 
 #: Beyond so many instruments pairs are not compared.
 PAIRS = 4000
 #: Numbers of the table that the draws of the diagnostics may go over, and most and fewest draws.
 WORK, MOST, FEWEST = 20_000_000, 50, 5
+#: Dependence above chance that is called little.
+LITTLE = 0.15
 #: Largest events in the table.
 EVENTS = 12
 
@@ -58,6 +62,46 @@ class Tails:
     baseline: np.ndarray
     mean: float
 
+    @property
+    def sizes(self) -> np.ndarray:  # (events,)
+        """Radii in multiples of the threshold; as they are where every observation is extreme."""
+        return self.about.radii / (self.about.threshold or 1.0)
+
+    @property
+    def above_chance(self) -> float:
+        """How far the mean dependence is above that of independence: 0 not at all, 1 the most."""
+        chance = float(self.baseline.mean())
+        return (self.mean - chance) / max(1e-12, 1 - chance)
+
+    def statements(self, k: int) -> list[Statement]:
+        """What to know about the extremes before believing groups made from them."""
+        chance = float(self.baseline.mean())
+        term = f"mean tail dependence {self.mean:.2f}, independence baseline {chance:.2f}"
+        enough = self.above_chance >= LITTLE
+        found = [
+            Statement(
+                "good" if enough else "care",
+                "Instruments crash together far more than chance would have it."
+                if enough
+                else "Dependence in crashes is hardly above chance.",
+                "Instruments that have nothing to do with each other would show "
+                f"{share(chance / self.mean)} of the dependence that was found.",
+                term,
+            )
+        ]
+        events = len(self.about.dates)
+        if events < SINGLE * k:
+            fewer = f"Take at most {max(1, events // SINGLE)} groups, or a larger --q."
+            found.append(
+                Statement(
+                    "care",
+                    f"{events} extreme days are few for {k} groups.",
+                    f"Groups then tend to be single events. {fewer}",
+                    f"{events / k:.1f} exceedances a group; {SINGLE} are wanted",
+                )
+            )
+        return found
+
 
 def tails(panel: Panel, S: SymmetricOperator, result: Result, seed: int = 0) -> Tails | None:
     """What the exceedances say; None where S is not the TPDM of the panel in one process."""
@@ -71,7 +115,8 @@ def tails(panel: Panel, S: SymmetricOperator, result: Result, seed: int = 0) -> 
     for t in np.argsort(-about.radii, kind="stable")[:EVENTS]:
         hit = [g for g in np.argsort(-lift[t], kind="stable")[:3] if lift[t, g] > 1]
         groups = tuple((int(g) + 1, float(lift[t, g])) for g in hit)
-        largest.append(Event(about.dates[t], float(about.radii[t] / about.threshold), groups))
+        size = float(about.radii[t] / (about.threshold or 1.0))
+        largest.append(Event(about.dates[t], size, groups))
     draws = int(np.clip(WORK / panel.values.size, FEWEST, MOST))
     options = {"tail": about.tail, "margins": about.margins}
     q = np.geomspace(max(0.01, 3 / len(panel.values)), 0.2, 9)

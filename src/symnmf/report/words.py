@@ -88,7 +88,7 @@ def statements(result: Result) -> list[Statement]:
     return [_ended(result), _fit(result), _count(result), _sharpness(result), _agreement(result)]
 
 
-def overall(result: Result, found: list[Statement]) -> tuple[str, str]:
+def overall(found: list[Statement]) -> tuple[str, str]:
     """The level of the whole, and a sentence."""
     levels = {s.level for s in found}
     if "bad" in levels:
@@ -110,7 +110,7 @@ def share(part: float) -> str:
         return "more than 99.9 %"
     if 0 < part < 0.001:
         return "less than 0.1 %"
-    return f"{100 * part:.3g} %"
+    return f"{100 * part:.0f} %" if 0.01 <= part <= 0.99 else f"{100 * part:.3g} %"
 
 
 def _ended(result: Result) -> Statement:

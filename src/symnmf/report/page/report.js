@@ -98,8 +98,9 @@
     return item;
   }
 
+  const form = byId("search-form");
   const input = byId("search"), status = byId("search-status"), results = byId("search-results");
-  const all = status.textContent;
+  const all = form ? status.textContent : "";
   function search() {
     const words = input.value.trim().toLowerCase();
     const found = words ? find(words) : [];
@@ -107,9 +108,11 @@
     const more = found.length > MOST ? `, the first ${MOST} are shown` : "";
     status.textContent = words ? `${found.length.toLocaleString("en")} found${more}` : all;
   }
-  byId("search-form").hidden = false;
-  byId("search-form").addEventListener("submit", (event) => event.preventDefault());
-  input.addEventListener("input", search);
+  if (form) {
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    input.addEventListener("input", search);
+  }
 
   // Downloads.
   byId("downloads").hidden = Object.keys(data.downloads).length === 0;
