@@ -117,6 +117,7 @@ def judge(
     watch = (monitor or Monitor()).watch(problem)
     watch.since = 0
     check = watch.look(0, perf_counter() - began, H, problem.S.matmul(H))
+    H = problem.outward(H)
     for callback in callbacks:
         callback(check, H)
     certificate = watch.certify(check)
@@ -135,6 +136,7 @@ def judge(
         seconds=perf_counter() - began,
         products=problem.products(watch.since),
         names=None if problem.S.names is None else tuple(problem.S.names),
+        notes=problem.remarks,
     )
 
 
@@ -242,8 +244,9 @@ class _Driver:
         certificate = self.watch.certify(history[place])
         if status is Status.CONVERGED:  # by its last look
             certificate = replace(certificate, converged=True)
+        went_on = () if self.resumed is None else (f"went on at iteration {self.resumed}",)
         return Result(
-            H=H,
+            H=self.problem.outward(H),
             status=status,
             certificate=replace(certificate, agreement=self.solver.agreement(self.state)),
             history=tuple(history),
@@ -254,7 +257,7 @@ class _Driver:
             products=self.problem.products(self.watch.since),
             options=options_of(self.solver),
             names=None if self.problem.S.names is None else tuple(self.problem.S.names),
-            notes=() if self.resumed is None else (f"went on at iteration {self.resumed}",),
+            notes=(*self.problem.remarks, *went_on),
             looking=self.looking,
         )
 
@@ -273,10 +276,11 @@ class _Driver:
                 "same number of threads on the same kind of machine. Start again with --resume."
             )
         warm = whole and self.iteration >= self.solver.warm_up
-        check = self.watch.look(self.iteration, self.seconds, state.H, state.SH, warm=warm)
+        H = self.problem.judged(state.H)
+        check = self.watch.look(self.iteration, self.seconds, H, state.SH, warm=warm)
         history = self.watch.history
         if len(history) == 1 or check.error < history[self.best[0]].error:
-            self.best = (len(history) - 1, state.H.clone())
+            self.best = (len(history) - 1, H.clone())
         self.looking += perf_counter() - began
 
     def _ended(self, callbacks: Sequence[Callback], *, fresh: bool = True) -> Status | None:
@@ -298,7 +302,8 @@ class _Driver:
     def _tell(self, callbacks: Sequence[Callback]) -> bool:
         """Show the newest look; whether one of them wants to stop."""
         check = self.watch.history[-1]
-        wishes = [callback(check, self.state.H) for callback in callbacks]
+        H = self.problem.outward(self.state.H) if callbacks else self.state.H
+        wishes = [callback(check, H) for callback in callbacks]
         (stop,) = self.problem.S.agree(any(wishes))
         return bool(stop)
 
