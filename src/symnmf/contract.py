@@ -132,7 +132,7 @@ class Problem:
         H = self.judged(H)
         H = H if self.unit == 1.0 else H * self.unit
         least = torch.finfo(H.dtype).tiny
-        denormal = (H < least) & (H != 0)
+        denormal = (least > H) & (H != 0)
         return H.masked_fill(denormal, 0) if bool(denormal.any()) else H
 
     @property
