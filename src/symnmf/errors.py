@@ -48,6 +48,10 @@ class FolderBusy(SymnmfError, RuntimeError):
     """Another process is writing to the folder."""
 
 
+class NotWritable(SymnmfError, OSError):
+    """A folder cannot be written to; the message says why and what to do."""
+
+
 class PeerLost(SymnmfError, RuntimeError):
     """Another process of the run does not answer, or answers something else."""
 

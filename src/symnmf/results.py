@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pandas as pd
 import torch
-from safetensors.torch import load_file, save_file
 
 from symnmf import __version__, files
 from symnmf.certificate import Certificate
@@ -20,6 +19,8 @@ from symnmf.engine.checkpoint import pack_history, unpack_history
 from symnmf.errors import InvalidFile
 
 KIND = "symnmf result"
+#: Made from the model, for people.
+TABLES = ("loadings.parquet", "loadings.csv", "labels.csv", "history.csv", "certificate.json")
 
 
 def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
@@ -70,8 +71,9 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         )
         looks = pd.DataFrame([asdict(check) for check in result.history]).set_index("iteration")
         name = f"model-{uuid4().hex[:12]}.safetensors"
-        with files.atomic(folder / name) as temporary:
-            save_file(model, temporary)
+        files.write_tensors(folder / name, model)
+        for table in TABLES:  # no old tables beside a new model
+            (folder / table).unlink(missing_ok=True)
         files.write_manifest(folder, KIND, {"model": name}, content)
         with files.atomic(folder / "loadings.parquet") as temporary:
             loadings.to_parquet(temporary)
@@ -99,8 +101,9 @@ def load(folder: str | Path) -> Result:
     """
     found, content = files.read_manifest(Path(folder), KIND)
     try:
-        tensors = load_file(found["model"])
-        names = json.loads(bytes(tensors["names"].tolist())) if "names" in tensors else None
+        tensors = files.read_tensors(found["model"])
+        names = json.loads(tensors["names"].numpy().tobytes()) if "names" in tensors else None
+        _check(tensors["H"], names)
         return Result(
             H=tensors["H"],
             status=Status[content["status"]],
@@ -115,8 +118,20 @@ def load(folder: str | Path) -> Result:
             names=None if names is None else tuple(names),
             notes=tuple(str(note) for note in content.get("notes", ())),
         )
-    except (KeyError, TypeError, ValueError) as broken:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
+        if isinstance(broken, InvalidFile):
+            raise
         raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken
+
+
+def _check(H: torch.Tensor, names: Any) -> None:
+    """Refuse what is no factor with names."""
+    if H.ndim != 2 or not H.is_floating_point() or not bool((H >= 0).all()):
+        raise ValueError("H")
+    if names is not None and not (
+        isinstance(names, list) and len(names) == len(H) and all(isinstance(x, str) for x in names)
+    ):
+        raise TypeError("names")
 
 
 def _write_csv(path: Path, table: pd.DataFrame) -> None:

@@ -62,7 +62,7 @@ class Store:
             for line in file:
                 try:
                     record = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     return
                 if not line.endswith(b"\n") or not isinstance(record, dict):
                     return

@@ -166,7 +166,7 @@ def load(
     try:
         content = tomllib.loads(text)
         made = _study(name, content)
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as broken:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
         raise InvalidFile(str(study), f"is no study: {broken}", "Compare it with ours") from broken
     return replace(
         made,

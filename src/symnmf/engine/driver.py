@@ -16,9 +16,15 @@ import torch
 from torch import Tensor
 
 from symnmf.contract import Check, Memory, Problem, Result, Solver, State, Status, whole
-from symnmf.engine.checkpoint import RESUMABLE, Checkpoint, pack_history, unpack_history
+from symnmf.engine.checkpoint import (
+    CHECK_FIELDS,
+    RESUMABLE,
+    Checkpoint,
+    pack_history,
+    unpack_history,
+)
 from symnmf.engine.monitor import Monitor, Watch
-from symnmf.errors import InvalidInput, PeerLost
+from symnmf.errors import InvalidFile, InvalidInput, PeerLost
 from symnmf.operators.group import first_decides
 from symnmf.seeds import torch_seed, torch_stream
 
@@ -181,7 +187,10 @@ class _Driver:
             return None
         assert self.checkpoint is not None
         run = self.checkpoint.load(self._identity, problem.S.device, SAME)
-        assert isinstance(run, Run)
+        if not (isinstance(run, Run) and _fits(run, problem)):
+            raise InvalidFile(
+                str(self.checkpoint.folder), "does not hold this run", "Delete it and start again"
+            )
         self.state, self.iteration = run.state, run.iteration
         self.resumed = run.iteration
         self.best = (run.best_look, run.best_H)
@@ -350,6 +359,26 @@ class _Driver:
             "solver": repr(self.solver),
             "criterion": repr(self.watch.monitor),
         }
+
+
+def _fits(run: Run, problem: Problem) -> bool:
+    """Whether a run that was read can be one of this problem; its file may come from anyone."""
+    S, k, looks = problem.S, problem.k, run.history
+    factors = [run.best_H, getattr(run.state, "H", None)]
+    numbers = (run.iteration, run.work, run.best_look, run.quiet)
+    return (
+        isinstance(run.state, State)
+        and all(isinstance(H, Tensor) and H.shape == (S.n, k) for H in factors)
+        and all(H is None or H.dtype == S.dtype for H in factors)
+        and isinstance(looks, Tensor)
+        and looks.ndim == 2
+        and looks.shape[1] == len(CHECK_FIELDS)
+        and all(type(number) is int and number >= 0 for number in numbers)
+        and run.best_look < len(looks)
+        and isinstance(run.seconds, int | float)
+        and (run.last_H is None or isinstance(run.last_H, Tensor))
+        and (run.ended is None or run.ended in Status.__members__)
+    )
 
 
 class _Interrupts:

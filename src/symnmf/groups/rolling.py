@@ -298,6 +298,8 @@ def save_rolling(found: Rolling, folder: str | Path) -> Path:
             }
             for w in found.windows
         ]
+        files.about_to("remove")
+        (folder / "windows.csv").unlink(missing_ok=True)  # no old windows beside new labels
         with files.atomic(folder / "labels.csv") as temporary:
             labels.to_csv(temporary)
         with files.atomic(folder / "loadings.parquet") as temporary:

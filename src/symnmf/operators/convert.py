@@ -51,7 +51,7 @@ def as_operator(
         names, x = _frame(x, argument) if names is None else (names, x)
         x = x.to_numpy() if hasattr(x, "to_numpy") else x
     is_sparse = hasattr(x, "tocsr") or (isinstance(x, Tensor) and x.layout != torch.strided)
-    if not (is_sparse or isinstance(x, Tensor)):
+    if not (is_sparse or isinstance(x, Tensor | np.memmap)):
         x = np.asarray(x)
     _check_shape(tuple(x.shape), argument)
     _check_names(names, x.shape[0], argument)
