@@ -156,7 +156,7 @@ def load(
     if str(study) in names():
         text, name = (STUDIES / f"{study}.toml").read_text("utf-8"), str(study)
     elif path.suffix == ".toml" and path.is_file():
-        text, name = path.read_text("utf-8"), path.stem
+        text, name = path.read_text("utf-8", errors="replace"), path.stem
     else:
         raise UnknownName(
             "study",

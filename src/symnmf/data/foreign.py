@@ -17,9 +17,7 @@ from symnmf.memory import free_memory
 
 #: What a file unpacks to may be this large without a question, and beyond it this many times the
 #: file: zeros shrink a thousand times, numbers and names a few times.
-PLAIN_BYTES, RATIO = 64 << 20, 200
-#: A table keeps a column of equal numbers in a few bytes.
-TABLE_RATIO = 2000
+PLAIN_BYTES, RATIO = 64 << 20, 100
 #: Longest cell of a table of text.
 CELL_BYTES = 10_000
 #: Parts of a sparse matrix, and rows it may have for each stored entry.
@@ -43,10 +41,10 @@ def reading(path: Path) -> Iterator[None]:
         raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
 
 
-def check_expansion(path: Path, need: float, ratio: float = RATIO) -> None:
+def check_expansion(path: Path, need: float) -> None:
     """Refuse a file that unpacks to far more than it is, or than there is memory for."""
     size, free = path.stat().st_size, free_memory()
-    if need > max(PLAIN_BYTES, ratio * size) or (free is not None and need > free / 2):
+    if need > max(PLAIN_BYTES, RATIO * size) or (free is not None and need > free / 2):
         raise InvalidFile(
             str(path),
             f"has {size / 1e6:.3g} MB and unpacks to {need / 1e6:.3g} MB",
@@ -115,7 +113,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
     with path.open("rb") as file:
         head = pq.ParquetFile(file)
         schema, rows = head.schema_arrow, head.metadata.num_rows
-        check_expansion(path, 8.0 * max(0, rows) * max(1, len(schema)), TABLE_RATIO)
+        check_expansion(path, 8.0 * max(0, rows) * max(1, len(schema)))
         words = []
         for column in schema:
             kind = column.type
@@ -150,7 +148,7 @@ def _check_words(path: Path, name: str, column: Any) -> None:
     for chunk in column.chunks:
         words = getattr(chunk, "dictionary", chunk)
         longest = max((len(word) for word in words.to_pylist() if word), default=0)
-        check_expansion(path, float(len(chunk)) * longest, TABLE_RATIO)
+        check_expansion(path, float(len(chunk)) * longest)
         if longest > CELL_BYTES:
             raise InvalidFile(
                 str(path),
