@@ -137,7 +137,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         try:
             save_file(dict(tensors), temporary)
         except SafetensorError as broken:  # it says what the system said in words
-            code = re.search(r"code: (\d+)", str(broken))
+            code = re.search(r"(?:code: |os error )(\d+)", str(broken))
             raise OSError(int(code[1]) if code else errno.EIO, str(broken)) from broken
 
 
@@ -209,7 +209,14 @@ def write_manifest(folder: Path, kind: str, files: Mapping[str, str], content: A
         }
         for role, name in files.items()
     }
-    write_json(folder / MANIFEST, {"kind": kind, "files": described, "content": content})
+    said = {"kind": kind, "files": described, "content": content}
+    write_json(folder / MANIFEST, {**said, "seal": _seal(said)})
+
+
+def _seal(said: Mapping[str, Any]) -> str:
+    """Checksum of what a manifest says."""
+    words = json.dumps([said[part] for part in ("kind", "files", "content")], sort_keys=True)
+    return hashlib.sha256(words.encode()).hexdigest()
 
 
 def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
@@ -233,6 +240,8 @@ def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
             if file.stat().st_size != size or checksum(file) != digest:
                 raise InvalidFile(str(file), "is damaged (checksum)", "Restore it, or run again")
             files[role] = file
+        if "seal" in manifest and manifest["seal"] != _seal(manifest):
+            raise InvalidFile(str(path), "is damaged (checksum)", "Restore it, or run again")
         return files, manifest["content"]
     except (KeyError, TypeError, AttributeError, OSError) as broken:
         raise InvalidFile(str(path), "is no complete manifest", "Check the folder") from broken

@@ -52,6 +52,7 @@ def repair(folder: Path) -> None:
         for entry in manifest["files"].values():
             content = (folder / entry["name"]).read_bytes()
             entry["bytes"], entry["sha256"] = len(content), hashlib.sha256(content).hexdigest()
+        manifest.pop("seal", None)
         path.write_text(json.dumps(manifest))
     except (ValueError, KeyError, TypeError, AttributeError, OSError):
         pass

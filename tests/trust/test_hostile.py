@@ -203,6 +203,7 @@ def matrix_manifest(path, **change):
     said = json.loads((folder / files.MANIFEST).read_text())
     assert said["kind"] == MATRIX
     said["content"].update(change)
+    del said["seal"]
     (folder / files.MANIFEST).write_text(json.dumps(said))
     return "folder", folder
 
