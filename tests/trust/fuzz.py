@@ -54,7 +54,7 @@ def repair(folder: Path) -> None:
             entry["bytes"], entry["sha256"] = len(content), hashlib.sha256(content).hexdigest()
         manifest.pop("seal", None)
         path.write_text(json.dumps(manifest))
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
         pass
 
 
@@ -125,5 +125,6 @@ def fuzz(reader: str, seeds: Path, scratch: Path, cases: int, first: int = 0):
     )
     if child.returncode:
         number = int((scratch / "number").read_text())
-        return cases, 0, [[number, f"the child died ({child.returncode}): {child.stderr[-500:]}"]]
+        why = f"the child died ({child.returncode}): {child.stderr[-500:]}"
+        return cases, 0, [[other, why] for other in range(number, first + cases)]
     return json.loads(child.stdout.splitlines()[-1])

@@ -185,7 +185,7 @@ def disturb(nursery, place, out, name, job, row, disturbances, expected):
 def test_killed_at_file_operations(nursery, place, tmp_path, name):
 
     def at_operations(whole):
-        return [{"at": at} for at in chosen(whole["operations"], 2, 60)]
+        return [{"at": at} for at in chosen(whole["operations"], 2, 150)]
 
     row = "kills at a file operation of {}"
     disturb(nursery, place, tmp_path, name, JOBS[name], row, at_operations, (-signal.SIGKILL,))
@@ -196,7 +196,7 @@ def test_killed_at_file_operations(nursery, place, tmp_path, name):
 def test_killed_at_any_moment(nursery, place, tmp_path, name):
 
     def in_time(whole):
-        return [{"after": t} for t in faults.random_moments(count(1, 12), whole["seconds"])]
+        return [{"after": t} for t in faults.random_moments(count(1, 16), whole["seconds"])]
 
     row = "kills at a random moment of {}"
     disturb(nursery, place, tmp_path, name, JOBS[name], row, in_time, (-signal.SIGKILL, 0, 1))
