@@ -29,9 +29,9 @@ MANIFEST, LOCK = "manifest.json", ".lock"
 #: A spreadsheet takes a cell that begins so for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: Largest JSON file that is read.
-JSON_BYTES = 2 << 20
+JSON_BYTES = 4 << 20
 #: Largest header of a safetensors file, and most files of a manifest.
-HEADER_BYTES, MOST_FILES = 1 << 20, 16
+HEADER_BYTES, MOST_FILES = 8 << 20, 16
 #: Called with the name of every file operation before it happens; the tests kill there.
 on_operation: Callable[[str], None] | None = None
 

@@ -46,7 +46,7 @@ class Store:
         path = self.path(run.study)
         whole = sum(length for _, length in self._lines(run.study))
         files.about_to("append")
-        with path.open("a+b") as file:
+        with files.writing(self.folder), path.open("a+b") as file:
             file.truncate(whole)
             file.seek(whole)
             file.write(json.dumps(record, allow_nan=False).encode() + b"\n")
