@@ -80,7 +80,7 @@ def _member(archive: ZipFile, info: Any) -> np.ndarray:
         left = info.file_size - file.tell()
         if dtype.hasobject or min(shape, default=1) < 0 or prod(shape) * dtype.itemsize != left:
             raise ValueError(f"{info.filename} says {dtype} {shape} and holds {left} bytes")
-        values = np.frombuffer(file.read(left), dtype=dtype)
+        values = np.frombuffer(bytearray(file.read(left)), dtype=dtype)  # to be written to
     return values.reshape(shape, order="F" if fortran else "C")
 
 
