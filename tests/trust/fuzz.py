@@ -66,16 +66,19 @@ sys.path.insert(0, sys.argv[6])
 from trust.fuzz import fuzz_case, limit
 limit(600)
 def late(*_):
-    raise TimeoutError("two seconds")
+    raise TimeoutError("two seconds of work, or a minute of waiting")
 signal.signal(signal.SIGALRM, late)
+signal.signal(signal.SIGPROF, late)
 reader, seeds, scratch = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 count, first = int(sys.argv[4]), int(sys.argv[5])
 bad, read = [], 0
 for number in range(first, first + count):
     path = fuzz_case(seeds, scratch, number)
     (scratch.parent / "number").write_text(str(number))
-    signal.setitimer(signal.ITIMER_REAL, 2.0)
+    signal.setitimer(signal.ITIMER_PROF, 2.0)
+    signal.setitimer(signal.ITIMER_REAL, 60.0)
     end, seconds = attempt(reader, path)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     read += end == "read"
     if not (end == "read" or end.startswith("refused")):
