@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pandas as pd
 import torch
-from safetensors.torch import load_file, save_file
 
 from symnmf import __version__, files
 from symnmf.certificate import Certificate
@@ -84,8 +83,9 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         )
         looks = pd.DataFrame([asdict(check) for check in result.history]).set_index("iteration")
         name = f"model-{uuid4().hex[:12]}.safetensors"
-        with files.atomic(folder / name) as temporary:
-            save_file(model, temporary)
+        files.write_tensors(folder / name, model)
+        for old in WRITTEN:  # nothing made from another model beside a new one
+            (folder / old).unlink(missing_ok=True)
         files.write_manifest(folder, KIND, {"model": name}, content)
         with files.atomic(folder / "loadings.parquet") as temporary:
             loadings.to_parquet(temporary)
@@ -120,8 +120,9 @@ def load(folder: str | Path) -> Result:
     """
     found, content = files.read_manifest(Path(folder), KIND)
     try:
-        tensors = load_file(found["model"])
-        names = json.loads(bytes(tensors["names"].tolist())) if "names" in tensors else None
+        tensors = files.read_tensors(found["model"])
+        names = json.loads(tensors["names"].numpy().tobytes()) if "names" in tensors else None
+        _check(tensors["H"], names)
         return Result(
             H=tensors["H"],
             status=Status[content["status"]],
@@ -137,7 +138,9 @@ def load(folder: str | Path) -> Result:
             notes=tuple(str(note) for note in content.get("notes", ())),
             eigenvalues=tensors.get("eigenvalues"),
         )
-    except (KeyError, TypeError, ValueError) as broken:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
+        if isinstance(broken, InvalidFile):
+            raise
         raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken
 
 
@@ -151,6 +154,16 @@ def csv_text(table: pd.DataFrame) -> str:
     if table.index.dtype.kind not in "iuf":
         table = table.rename(index=files.safe_cell)
     return str(table.rename(columns=files.safe_cell).to_csv(lineterminator="\n"))
+
+
+def _check(H: torch.Tensor, names: Any) -> None:
+    """Refuse what is no factor with names."""
+    if H.ndim != 2 or not H.is_floating_point() or not bool((H >= 0).all()):
+        raise ValueError("H")
+    if names is not None and not (
+        isinstance(names, list) and len(names) == len(H) and all(isinstance(x, str) for x in names)
+    ):
+        raise TypeError("names")
 
 
 def _write_csv(path: Path, table: pd.DataFrame) -> None:

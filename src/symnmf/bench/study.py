@@ -189,7 +189,7 @@ def load(
     if str(study) in names():
         text, name = (STUDIES / f"{study}.toml").read_text("utf-8"), str(study)
     elif path.suffix == ".toml" and path.is_file():
-        text, name = path.read_text("utf-8"), path.stem
+        text, name = path.read_text("utf-8", errors="replace"), path.stem
     else:
         raise UnknownName(
             "study",
@@ -198,7 +198,7 @@ def load(
         )
     try:
         made = _study(name, tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as broken:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
         raise InvalidFile(str(study), f"is no study: {broken}", "Compare it with ours") from broken
     parts = []
     for part in made.parts:

@@ -113,7 +113,7 @@ def fit(
     from symnmf.engine import Checkpoint
     from symnmf.factorize import factorize
     from symnmf.groups.naming import ordered
-    from symnmf.results import check_free
+    from symnmf.results import check_free, save
 
     source = Source.of(matrix=matrix, returns=returns, prices=prices)
     classes = None if compare is None else read_classes(compare)
@@ -141,7 +141,7 @@ def fit(
         resume=resume,
     )
     result = ordered(replace(result, notes=(*reasons, *result.notes)))
-    first(lambda: _save(result, out, force=replaced))
+    first(lambda: save(result, out, force=replaced))
     page = _page(loaded, result, source, classes) if report else None
     if group is not None:
         group.leave()
@@ -176,16 +176,6 @@ def _suggest(loaded: Loaded, seed: int, *, shared: bool) -> tuple[int, tuple[str
         )
     found = suggest_rank(loaded.S, seed=seed)
     return found.k, (f"k = {found.k} was suggested: {found.reasons[0]}", *found.reasons[1:])
-
-
-def _save(result: Result, out: Path, *, force: bool) -> None:
-    """Save the model; what was written about an earlier one goes first, lest it seem to fit."""
-    from symnmf.results import save
-
-    if force:
-        for name in ("report.html", "classes.csv"):
-            (out / name).unlink(missing_ok=True)
-    save(result, out, force=force)
 
 
 def _page(
