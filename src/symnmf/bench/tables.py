@@ -107,7 +107,9 @@ def counts(study: Study, store: Store) -> pd.DataFrame:
         for figure in figures(study, about):
             row |= {f"paper: {c}": v for c, v in figure.items() if c not in study.columns}
         rows.append(row)
-    return pd.DataFrame(rows)
+    made = pd.DataFrame(rows)
+    sized = [c for n in sorted(results["n"].unique()) for c in made if c.startswith(f"n={n}:")]
+    return made[["configuration", *sized, *(c for c in made.columns[1:] if c not in sized)]]
 
 
 def best(study: Study, store: Store) -> pd.DataFrame:
