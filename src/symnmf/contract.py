@@ -199,7 +199,12 @@ class Check:
 
 
 class Status(Enum):
-    """How a run ended."""
+    """How a run ended.
+
+    Example:
+        >>> Status.CONVERGED.good, Status.COLLAPSED.good
+        (True, False)
+    """
 
     EXACT = "exact"
     CONVERGED = "converged"
@@ -267,6 +272,12 @@ class Result:
         looking: seconds of it that went into looks, not steps.
         names: names of the rows, where known.
         notes: what was chosen for the caller, and why.
+
+    Example:
+        >>> import numpy as np, symnmf as sn
+        >>> result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), k=2)
+        >>> result.H.shape, result.status.name, result.labels().unique(return_counts=True)[1]
+        (torch.Size([6, 2]), 'EXACT', tensor([3, 3]))
     """
 
     H: Tensor
