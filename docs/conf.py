@@ -15,7 +15,9 @@ source_suffix = {".md": "markdown", ".ipynb": "notebook"}
 myst_enable_extensions = ["amsmath", "attrs_block", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "pydata_sphinx_theme"
+html_title = "symnmf"
 html_theme_options = {
+    "header_links_before_dropdown": 8,
     "secondary_sidebar_items": ["page-toc"],
     "navigation_with_keys": False,
     "show_prev_next": False,
