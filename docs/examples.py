@@ -18,8 +18,14 @@ from pathlib import Path
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 
 
-def filled(text: str, name: str = "page") -> str:
-    """The page with what its blocks print; an error of a block is raised."""
+def filled(text: str, name: str = "page", said: list[str] | None = None) -> str:
+    """The page with what its blocks print; an error of a block is raised.
+
+    Arguments:
+        text: of the page.
+        name: for tracebacks.
+        said: gets what each block prints, shown or not.
+    """
     namespace: dict[str, object] = {"__name__": name}
 
     def run(match: re.Match[str]) -> str:
@@ -29,6 +35,8 @@ def filled(text: str, name: str = "page") -> str:
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(compile("\n" * line + code, name, "exec", dont_inherit=True), namespace)
+        if said is not None:
+            said.append(printed.getvalue())
         if shown is None:
             return match.group()
         lines = "".join(f"{part.rstrip()}\n" for part in printed.getvalue().splitlines())
