@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+OLDEST ?= .venv-oldest
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests benchmarks docs
 
-.PHONY: demo test test-all lint types bench bench-large bench-steps bench-stocks bench-scaling bench-predict numbers docs clean
+.PHONY: demo test test-all test-oldest trust lint types bench bench-large bench-steps bench-stocks bench-scaling bench-predict numbers docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -16,6 +17,19 @@ test: lint types
 
 test-all: lint types $(VENV)/.notebooks
 	@$(BIN)/python -m pytest
+
+trust: $(STAMP)
+	@$(BIN)/python tests/trust
+
+# The tests with the lowest versions that pyproject.toml allows, in a venv of their own.
+test-oldest: $(OLDEST)/.installed
+	@$(OLDEST)/bin/python -m pytest -m "not slow"
+
+$(OLDEST)/.installed: pyproject.toml constraints.txt
+	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	@$(PYTHON) tests/trust/oldest.py > $(OLDEST)/pins.txt
+	@$(OLDEST)/bin/python -m pip --disable-pip-version-check -q install -r $(OLDEST)/pins.txt -e '.[dev]'
+	@touch $@
 
 lint: $(STAMP)
 	@$(BIN)/ruff check $(PATHS)
@@ -65,4 +79,4 @@ $(VENV)/.notebooks: $(STAMP)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo docs/_build
+	rm -rf $(VENV) $(OLDEST) demo docs/_build

@@ -119,7 +119,8 @@ def rivals() -> str:
     rule = rule.str.replace("rule=", "").str.replace(", tolerance=", " ")
     rows = []
     for (n, name), part in results.assign(rule=rule).groupby(["n", "rule"], sort=False):
-        stopped = part if name == "ours" else part[part["fired"].astype(bool)]
+        ended = part["status"].isin(["CONVERGED", "EXACT"]) if name == "ours" else part["fired"]
+        stopped = part[ended.astype(bool)]
         rows.append(
             {
                 "n": n,
@@ -167,7 +168,7 @@ def one(name: str, kind: str, n: int, configuration: str, column: str) -> str:
 
 VIEWS: dict[str, Callable[[], str]] = {
     **{name: (lambda name=name: whole(name)) for name in
-       ("spectral", "kmeans", "precision", "phase2", "peers", "k25", "logspace")},
+       ("spectral", "kmeans", "precision", "phase2", "peers", "published")},
     "phase1-counts": lambda: counted("phase1", published_only=True),
     "phase1-best": lambda: markdown(tables.best(study("phase1"), STORE)),
     "phase1-rows": every_row,

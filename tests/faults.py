@@ -1,11 +1,14 @@
-"""The kill harness: run code in a child process and kill it, at a file operation or in time."""
+"""The fault harness: run code in a child process and disturb it, at a file operation or in time."""
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import symnmf
 
 PRELUDE = """
 import os, signal
@@ -18,7 +21,13 @@ def kill(operation):
         os.kill(os.getpid(), signal.SIGKILL)
 files.on_operation = kill
 """
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parent)}
+#: Children run the code that is being tested, wherever it lies.
+PLACES = (Path(__file__).parent, Path(symnmf.__file__).parents[1])
+ENVIRONMENT = {
+    **os.environ,
+    "OMP_NUM_THREADS": "1",
+    "PYTHONPATH": os.pathsep.join(str(place) for place in PLACES),
+}
 
 
 def run_killed_at(code: str, operation: int) -> bool:
@@ -49,3 +58,102 @@ def random_moments(count: int, longest: float, seed: int = 0) -> list[float]:
     """Moments at which to kill, spread over the run."""
     rng = random.Random(seed)
     return [rng.uniform(0, longest) for _ in range(count)]
+
+
+#: Imports everything once, then forks a child for each job: a kill costs no import.
+NURSERY = """
+import json, os, signal, sys, tempfile, time, traceback
+import torch, pandas, pyarrow.parquet, sklearn.metrics, scipy.sparse, typer, rich.table
+import symnmf.cli, symnmf.results, symnmf.generate, symnmf.bench.runner, symnmf.groups.rolling
+import symnmf.bench.tables, symnmf.data.panel, symnmf.factorize, symnmf.files as files
+
+def child(job, said):
+    descriptor = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(descriptor, 1); os.dup2(descriptor, 2)
+    state = {"count": 0}
+    def operation(name):
+        state["count"] += 1
+        if state["count"] == job.get("at"):
+            fault = job.get("fault", "kill")
+            if fault == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if fault == "interrupt":
+                os.kill(os.getpid(), signal.SIGINT)
+            elif isinstance(fault, int) and name != "remove":
+                raise OSError(fault, os.strerror(fault))
+    files.on_operation = operation
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = 70
+    try:
+        if "argv" in job:
+            sys.argv = ["symnmf", *job["argv"]]
+            symnmf.cli.main()
+        else:
+            exec(job["code"], {})
+        code = 0
+    except SystemExit as end:
+        code = end.code or 0
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush(); sys.stderr.flush()
+    with open(said + ".count", "w") as file:
+        file.write(str(state["count"]))
+    os._exit(code)
+
+print("ready", flush=True)
+for line in sys.stdin:
+    job = json.loads(line)
+    said = os.path.join(job["scratch"], "said")
+    began = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        child(job, said)
+    after, sent = job.get("after"), False
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        if after is not None and not sent and time.monotonic() - began >= after:
+            os.kill(pid, job.get("signal", signal.SIGKILL)); sent = True
+        if time.monotonic() - began > 120:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.002)
+    count = 0
+    if os.path.exists(said + ".count"):
+        count = int(open(said + ".count").read()); os.unlink(said + ".count")
+    words = open(said, errors="replace").read() if os.path.exists(said) else ""
+    answer = {"code": os.waitstatus_to_exitcode(status), "operations": count, "said": words,
+              "seconds": time.monotonic() - began}
+    print(json.dumps(answer), flush=True)
+"""
+
+
+class Nursery:
+    """Runs jobs in children of a process that has everything imported.
+
+    A job has ``argv`` (of the command line) or ``code``; ``at`` says at which file operation a
+    ``fault`` comes (``"kill"``, ``"interrupt"``, or an error number); ``after`` sends ``signal``
+    (a kill) after some seconds. The answer has the exit ``code`` (negative for a signal), the
+    number of file ``operations``, what was ``said``, and ``seconds``.
+    """
+
+    def __init__(self, scratch: Path):
+        self.scratch = scratch
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", NURSERY],
+            env=ENVIRONMENT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout.readline().strip() == "ready"
+
+    def run(self, **job) -> dict:
+        self.process.stdin.write(json.dumps({**job, "scratch": str(self.scratch)}) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait(30)
+        self.process.stdout.close()

@@ -55,8 +55,8 @@ def test_demo(run, tmp_path):
     assert "least possible error" in out
     for kind in ("tpdm", "corr"):
         assert sn.load(tmp_path / "demo" / kind).status.good
-        page = (tmp_path / "demo" / kind / "groups.html").read_text()
-        assert "plotly" in page
+        page = (tmp_path / "demo" / kind / "report.html").read_text()
+        assert "Plotly.react" in page
         assert 'src="http' not in page
 
 
@@ -161,6 +161,7 @@ def test_two_processes_from_one_command(tmp_path):
     assert done.stdout.count("CONVERGED") == 1
     alone = ordered(sn.factorize(np.load(path), 8, n_init=5))
     both = sn.load(tmp_path / "two")
+    assert "Group 8:" in (tmp_path / "two" / "report.html").read_text("utf-8")
     assert both.labels().tolist() == alone.labels().tolist()
 
 

@@ -39,18 +39,23 @@ def script(stem):
 
 # ---- python ----
 
-with_python = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
+#: The README's needs the folder that its commands make: see test_readme.py.
+with_python = [
+    page
+    for page in PAGES
+    if "```python" in page.read_text(encoding="utf-8") and page.name != "README.md"
+]
 
 
 def test_every_part_of_the_documentation_has_examples():
     folders = {page.parent.relative_to(ROOT).as_posix() for page in with_python}
-    assert {".", "docs", "docs/guide", "docs/theory", "docs/solvers"} <= folders
+    assert {"docs", "docs/guide", "docs/theory", "docs/solvers"} <= folders
     for folder in ("guide", "theory", "solvers"):
         assert all(page in with_python for page in (DOCS / folder).glob("*.md"))
 
 
 #: What pages say without showing it.
-SAID = {"README.md": "Converged", "docs/groups.md": "XOM"}
+SAID = {"docs/groups.md": "XOM"}
 
 
 @pytest.mark.parametrize("page", with_python, ids=name)

@@ -7,6 +7,7 @@ import torch
 import symnmf as sn
 from conftest import dense, market
 from symnmf.contract import Problem, Status
+from symnmf.errors import DegenerateWarning
 from symnmf.exact import exact_factor
 
 
@@ -30,7 +31,8 @@ def test_a_gram_factor_with_few_columns_is_the_answer():
     result = solved(S, 400, "single events, not groups: choose k below 80")
     assert torch.equal(result.H, S.B)
     assert result.certificate.error < 1e-6
-    padded = solved(sn.GramOperator(S.B[:, :30].clone()), 32, "exact for every k from 30")
+    with pytest.warns(DegenerateWarning, match="2 of k = 32 columns of H are zero.*k up to 30"):
+        padded = solved(sn.GramOperator(S.B[:, :30].clone()), 32, "exact for every k from 30")
     assert torch.equal(padded.H[:, 30:], torch.zeros(1000, 2))
     assert exact(S, 399) is None
     signed = S.B.clone()
@@ -90,8 +92,10 @@ def test_blocks_of_rank_one():
     result = solved(H @ H.T, 4, "4 blocks of rank one")
     np.testing.assert_allclose(result.H @ result.H.T, H @ H.T, atol=1e-12)
     assert result.labels()[7] == -1
-    solved(H @ H.T, 6, "4 blocks")
-    solved(np.outer(H.sum(1), H.sum(1)), 3, "one block")
+    with pytest.warns(DegenerateWarning, match="2 of k = 6 columns"):
+        solved(H @ H.T, 6, "4 blocks")
+    with pytest.warns(DegenerateWarning, match="2 of k = 3 columns.*k up to 1"):
+        solved(np.outer(H.sum(1), H.sum(1)), 3, "one block")
     assert exact(H @ H.T, 3) is None
     overlapping = H.copy()
     overlapping[0] = 1

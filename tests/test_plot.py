@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -10,12 +11,21 @@ import symnmf as sn
 from conftest import dense, market
 from symnmf.data.samples import sp500_prices
 from symnmf.dependence.diagnostics import hill_curve, independence_baseline, threshold_stability
+from symnmf.groups.between import event_shares
+from symnmf.groups.side_by_side import side_by_side
 from symnmf.plot import (
     averaged,
+    classes,
+    convergence,
+    crashes_and_calm,
+    event_groups,
     exceedance_dates,
     group_order,
+    heat_map,
     heat_maps,
     hill_plot,
+    sort_by_group,
+    spectrum,
     stability_curve,
 )
 
@@ -35,8 +45,10 @@ def test_few_rows_have_their_names():
     result = sn.factorize(S, 4)
     figure = heat_maps(S, result)
     names = [S.names[i] for i in group_order(result)]
-    assert list(figure.layout.yaxis.ticktext) == names
-    assert list(figure.layout.xaxis2.ticktext) == names
+    for trace in figure.data:
+        assert list(trace.x) == list(trace.y) == names
+    assert figure.layout.yaxis.type == figure.layout.xaxis2.type == "category"
+    assert figure.layout.yaxis.showticklabels
 
 
 def test_order_is_by_group_size():
@@ -73,3 +85,69 @@ def test_diagnostics_of_the_tail():
     bars = exceedance_dates(S.about).data[0]
     assert list(bars.x) == list(S.about.dates)
     assert min(bars.y) > S.about.threshold
+
+
+def test_names_are_words_not_markup():
+    names = ["<b>bold</b>", "A&B", "x" * 500, "2020"]
+    trace = heat_map(np.eye(4), names=names).data[0]
+    assert trace.x[:2] == ("&lt;b&gt;bold&lt;/b&gt;", "A&amp;B")
+    assert len(trace.x[2]) == 24
+    figure = heat_map(np.eye(2), names=["x" * 500, "x" * 501])
+    assert figure.data[0].x is None  # cut, they would be the same
+    assert heat_map(np.eye(4), names=names).layout.xaxis.type == "category"
+
+
+def test_groups_end_where_the_lines_are():
+    S = np.kron(np.eye(2), np.ones((3, 3)))[:5, :5]
+    found = sort_by_group(sn.as_operator(S), sn.factorize(S, 2))
+    assert found.edges == (2.5,)
+    assert found.names == ("0", "1", "2", "3", "4")
+    np.testing.assert_allclose(found.seen, S)
+    b = market("corr", 1000)
+    result = sn.factorize(b.operator, b.k, seed=7)
+    many = sort_by_group(b.operator, result, cells=50)
+    assert many.seen.shape == (50, 50)
+    assert many.names is None
+    sizes = torch.bincount(result.labels()).sort(descending=True).values
+    assert many.edges[0] == pytest.approx(int(sizes[0]) / 20 - 0.5)
+
+
+def test_spectrum_and_convergence():
+    b = market("corr", 100)
+    result = sn.factorize(b.operator, b.k, seed=7)
+    used, left = spectrum(result.eigenvalues.numpy(), b.k).data
+    np.testing.assert_allclose([*used.y, *left.y], result.eigenvalues)
+    assert len(used.y) == b.k
+    exact = np.linalg.eigvalsh(dense(b.operator))[::-1]
+    np.testing.assert_allclose(used.y, exact[: b.k], rtol=1e-5)
+    for axis in ("products", "seconds"):
+        above, gradient = convergence(result.history, result.certificate.floor_low, axis).data
+        assert above.x[-1] == pytest.approx(getattr(result.history[-1], axis), rel=1e-3)
+        assert gradient.y[-1] < 1
+    with pytest.raises(ValueError, match="axis"):
+        convergence(result.history, 0, "iterations")
+
+
+def test_events_on_a_time_line():
+    S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
+    shares = event_shares(S, sn.factorize(S, 4).labels(), 4)
+    bars, dots = event_groups(S.about, shares, ["1 <i>", "b", "c", "d"]).data
+    assert list(bars.x) == list(S.about.dates)
+    assert min(bars.y) >= 1
+    usual = shares.mean(axis=0)
+    assert len(dots.x) == int((shares >= 1.25 * usual).sum())
+
+
+def test_two_answers_beside_each_other():
+    panel = sn.read_panel(sp500_prices(), kind="prices")
+    found = side_by_side(sn.tail_dependence(panel), sn.abs_correlation(panel))
+    cloud, crashes, calm = crashes_and_calm(found, panel.names).data
+    assert len(cloud.x) == 190
+    assert len(crashes.x) == len(calm.x) == 10
+    assert panel.names[found.only_in_crashes[0].first] in crashes.text[0]
+    table = pd.DataFrame({f"c{i}": [i, 1] for i in range(60)}, index=["1 a", "2 b"])
+    heat = classes(table).data[0]
+    assert heat.z.shape == (2, 40)
+    assert heat.x[:2] == ("c59", "c58")  # the largest
+    table = pd.DataFrame({"a": [0, 9], "b": [5, 0], "c": [0, 7]}, index=["1 a", "2 b"])
+    assert classes(table).data[0].x == ("b", "a", "c")  # beside their groups

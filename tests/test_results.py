@@ -25,6 +25,7 @@ def test_round_trip(result, tmp_path):
     assert torch.equal(back.H, result.H)
     assert back.certificate == result.certificate
     assert back.history == result.history
+    assert torch.equal(back.eigenvalues, result.eigenvalues)
     assert (back.status, back.solver, back.names) == (result.status, result.solver, tuple(NAMES))
 
 
@@ -46,6 +47,13 @@ def test_never_overwrites_unless_told_to(result, tmp_path):
     with pytest.raises(InvalidFile, match="already holds a result.*force"):
         sn.save(result, tmp_path)
     sn.save(result, tmp_path, force=True)
+
+
+def test_a_file_of_someone_else_is_not_replaced(result, tmp_path):
+    (tmp_path / "labels.csv").write_text("mine")
+    with pytest.raises(InvalidFile, match="labels.csv: is there already"):
+        sn.save(result, tmp_path)
+    assert (tmp_path / "labels.csv").read_text() == "mine"
 
 
 SAVE = """

@@ -57,6 +57,7 @@ _HOME = {
     "tail_scales": "groups.risk",
     "variance_risk": "groups.risk",
     "write_matrix": "operators.writer",
+    "write_report": "report",
 }
 
 __all__ = ["__version__", *_HOME]
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from symnmf.operators.writer import write_matrix
     from symnmf.plan import plan
     from symnmf.recommend import recommend
+    from symnmf.report import write_report
     from symnmf.results import load, save
     from symnmf.solvers.registry import solvers
     from symnmf.synthetic import benchmark_matrix

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from operator import index
@@ -13,13 +13,18 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from symnmf.certificate import Certificate
+from symnmf.certificate import Certificate, Yardstick
 from symnmf.errors import InvalidInput
 from symnmf.labels import hard_labels
 from symnmf.operators import CountingOperator, LowRankOperator, SymmetricOperator
 from symnmf.operators.convert import check_operator
+from symnmf.operators.wrap import bare, rescaled
 from symnmf.spectrum import Spectrum, leading
 from symnmf.start import check_start, given_start, nndsvd_start, random_start
+
+#: Sizes of S from 2^−SIZES to 2^SIZES are worked with as they are: cubes of them, which squares
+#: of gradients are, stay far inside float32.
+SIZES = 20
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,17 @@ class Problem:
     S is wrapped so that every product is counted. The spectrum is computed once, on first use,
     and shared by start, certificate and solver.
 
+    A matrix far from entries of size one is divided by a power of four here, at the door, so that
+    nothing on the way overflows or loses digits; :meth:`outward` takes the factor back. Powers of
+    two change no digit, and every number of the certificate is free of the scale.
+
     Attributes:
-        S: the operator.
+        S: the operator, divided by ``unit``².
         k: number of columns of H.
         seed: of the start and of every draw.
         start: ``"random"``, ``"nndsvd"`` or an (n, k) factor.
         earlier: what a similar problem left, or None.
+        unit: what the factor of ``S`` has to be multiplied with to be that of the caller's matrix.
     """
 
     S: CountingOperator
@@ -55,6 +65,7 @@ class Problem:
     seed: int = 0
     start: str | Tensor = "random"
     earlier: Earlier | None = None
+    unit: float = 1.0
 
     def __init__(
         self,
@@ -68,6 +79,12 @@ class Problem:
         k = whole("k", k, 1, S.n, f"from 1 to n = {S.n}")
         seed = whole("seed", seed, 0, math.inf, "that is not negative")
         check_start(start, S, k)
+        half = _half_exponent(S)
+        if half:
+            S, unit = rescaled(bare(S), -2 * half), 2.0**half
+            start = start / unit if isinstance(start, Tensor) else start
+            earlier = None if earlier is None else replace(earlier, H=earlier.H / unit)
+        object.__setattr__(self, "unit", 2.0**half)
         object.__setattr__(self, "S", S if isinstance(S, CountingOperator) else CountingOperator(S))
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "seed", seed)
@@ -79,7 +96,7 @@ class Problem:
         twin = object.__new__(Problem)
         wrapped = S if isinstance(S, CountingOperator) else CountingOperator(S)
         twin.__dict__.update(S=wrapped, k=self.k, seed=self.seed, start=self.start)
-        twin.__dict__.update(earlier=self.earlier)
+        twin.__dict__.update(earlier=self.earlier, unit=1.0, empty=self.empty)
         twin.__dict__.update(entry_scale=self.entry_scale, spectrum=self.spectrum)
         return twin
 
@@ -87,10 +104,48 @@ class Problem:
     def H0(self) -> Tensor:  # (n, k)
         """The start factor, made anew each time: it is needed once."""
         if isinstance(self.start, Tensor):
-            return given_start(self.start, self.S, self.k)
-        if self.start == "nndsvd":
-            return nndsvd_start(self.S, self.k, self.spectrum)
-        return random_start(self.S, self.k, self.seed)
+            H = given_start(self.start, self.S, self.k)
+        elif self.start == "nndsvd":
+            H = nndsvd_start(self.S, self.k, self.spectrum)
+        else:
+            H = random_start(self.S, self.k, self.seed)
+        return H if self.empty is None else H.masked_fill_(self.empty[:, None], 0)
+
+    @cached_property
+    def empty(self) -> Tensor | None:  # (n,)
+        """Rows of S without any entry, or None: their loadings are zero from the start."""
+        S = self.S.inner
+        if bool((S.diag() > 0).all()):
+            return None
+        sums = S.matmul(torch.ones(S.n, 1, dtype=S.dtype, device=S.device))
+        none = (sums[:, 0] == 0) & (S.diag() == 0)
+        return none if bool(none.any()) else None
+
+    def judged(self, H: Tensor) -> Tensor:  # (n, k)
+        """H with loadings of zero where S has nothing, which no fit is worse for."""
+        if self.empty is None or not bool(H[self.empty].any()):
+            return H
+        return H.masked_fill(self.empty[:, None], 0)
+
+    def outward(self, H: Tensor) -> Tensor:  # (n, k)
+        """A factor of ``S`` as one of the caller's matrix, without denormal numbers."""
+        H = self.judged(H)
+        H = H if self.unit == 1.0 else H * self.unit
+        least = torch.finfo(H.dtype).tiny
+        denormal = (least > H) & (H != 0)
+        return H.masked_fill(denormal, 0) if bool(denormal.any()) else H
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was done to S at the door."""
+        if self.unit == 1.0:
+            return ()
+        power = round(math.log2(self.unit))
+        size = self.unit**2 * self.S.scale()
+        return (
+            f"entries of S are of the size {size:.2g}: it was divided by 2^{2 * power} before the "
+            f"work and H multiplied by 2^{power} after it, which changes no digit",
+        )
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -113,6 +168,16 @@ class Problem:
             return self.S
         return LowRankOperator.sketch(U, self.spectrum.values[: U.shape[1]], self.S.diag())
 
+    @cached_property
+    def yardstick(self) -> Yardstick:
+        """What the spectrum says about any error."""
+        return Yardstick(self.spectrum, self.k, self.S.dtype)
+
+    @property
+    def eigenvalues(self) -> Tensor:  # (p,)
+        """The largest eigenvalues of the caller's matrix, some more than k, for people to see."""
+        return self.spectrum.values[: 2 * self.k + 8].to("cpu", torch.float64) * self.unit**2
+
     @property
     def spent(self) -> int:
         """Work done with S so far, the spectrum aside."""
@@ -130,6 +195,12 @@ class Problem:
         H Hᵀ must reach a diagonal of about s with k columns. Step sizes are multiples of it.
         """
         return math.sqrt(self.S.scale() / self.k)
+
+
+def _half_exponent(S: SymmetricOperator) -> int:
+    """Half of the even power of two that S is divided by; 0 where its size is about one."""
+    power = math.log2(S.scale())
+    return 0 if abs(power) <= SIZES else round(power / 2)
 
 
 def whole(name: str, value: Any, low: int, high: float, words: str) -> int:
@@ -272,6 +343,8 @@ class Result:
         looking: seconds of it that went into looks, not steps.
         names: names of the rows, where known.
         notes: what was chosen for the caller, and why.
+        eigenvalues: (p,) the largest of S, descending, as far as they were needed; None where the
+            result comes from elsewhere.
 
     Example:
         >>> import numpy as np, symnmf as sn
@@ -293,6 +366,7 @@ class Result:
     names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     looking: float = 0.0
+    eigenvalues: Tensor | None = None
 
     def labels(self) -> Tensor:  # (n,)
         """Group of each row: argmax over unit-norm columns; −1 for a zero row."""

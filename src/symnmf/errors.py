@@ -57,6 +57,10 @@ class FolderBusy(SymnmfError, RuntimeError):
     """Another process is writing to the folder."""
 
 
+class NotWritable(SymnmfError, OSError):
+    """A folder cannot be written to; the message says why and what to do."""
+
+
 class PeerLost(SymnmfError, RuntimeError):
     """Another process of the run does not answer, or answers something else."""
 
@@ -73,8 +77,12 @@ class CollapsedWarning(NotConvergedWarning):
     """The run ended on the plateau where the columns of H carry no groups."""
 
 
+class AmbiguousWarning(UserWarning):
+    """The fit is good, but other starts fit as well and find other groups."""
+
+
 class DegenerateWarning(UserWarning):
-    """A partition was asked for where every partition is about as good."""
+    """More groups were asked for than there are, or a partition where any is about as good."""
 
 
 class MarginWarning(UserWarning):

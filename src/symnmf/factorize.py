@@ -19,7 +19,13 @@ from torch import Tensor
 from symnmf.contract import Problem, Result, Status, whole
 from symnmf.engine import Callback, Checkpoint, Monitor, Progress, judge, solve
 from symnmf.engine.driver import MAX_ITER, check_budget
-from symnmf.errors import CollapsedWarning, NotConvergedWarning, SingleEventsWarning
+from symnmf.errors import (
+    AmbiguousWarning,
+    CollapsedWarning,
+    DegenerateWarning,
+    NotConvergedWarning,
+    SingleEventsWarning,
+)
 from symnmf.exact import EVENTS
 from symnmf.memory import free_memory, require
 from symnmf.operators import as_operator
@@ -159,7 +165,8 @@ def run(
     if advice.exact is not None:
         H = advice.exact.H
         result = judge(problem, H, name="exact", monitor=monitor, callbacks=callbacks, since=since)
-        return replace(result, notes=advice.reasons)
+        _warn(result)
+        return replace(result, notes=(*advice.reasons, *result.notes))
     name = advice.solver
     _require_memory(problem, name)
     if name == "sketched":
@@ -170,7 +177,14 @@ def run(
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         checkpoint = Checkpoint(Path(checkpoint))
     with ExitStack() as stack:
-        shown = [stack.enter_context(Progress())] if progress and operator.rank == 0 else []
+        shown: list[Callback] = []
+        if progress and operator.rank == 0:
+            line = Progress(
+                excess=lambda error: problem.yardstick.excess(error),
+                max_iter=max_iter,
+                max_seconds=max_seconds,
+            )
+            shown = [stack.enter_context(line)]
         result = solve(
             problem,
             algorithm,
@@ -183,11 +197,11 @@ def run(
             resume=resume,
             since=since,
         )
-    _warn(result)
     if n_init > 1 and name != "sketched" and result.status.good:
         left = inf if max_seconds is None else max_seconds - result.seconds
         agreed = starts_agree(problem, n_init, left)
         result = replace(result, certificate=replace(result.certificate, agreement=agreed))
+    _warn(result)
     return replace(result, notes=(*notes, *result.notes))
 
 
@@ -221,7 +235,10 @@ def _warn_of_single_events(about: Any, k: int) -> None:
 
 def _warn(result: Result) -> None:
     """Say once that a result is not what was asked for; a stop on request is."""
-    if result.status.good or result.status is Status.STOPPED:
+    if result.status is Status.STOPPED:
+        return
+    if result.status.good:
+        _warn_of_groups(result)
         return
     kind = CollapsedWarning if result.status is Status.COLLAPSED else NotConvergedWarning
     warnings.warn(
@@ -232,3 +249,24 @@ def _warn(result: Result) -> None:
         kind,
         stacklevel=4,
     )
+
+
+def _warn_of_groups(result: Result) -> None:
+    """A good fit whose groups are not unique, or fewer than were asked for."""
+    certificate, k = result.certificate, result.H.shape[1]
+    used = int(result.H.any(dim=0).sum())
+    if certificate.ambiguous:
+        warnings.warn(
+            f"the fit is good, but starts that fit as well find other groups (agreement "
+            f"{certificate.agreement:.2f} of 1): take another k (symnmf.suggest_rank), more data, "
+            "or use the loadings and not the labels.",
+            AmbiguousWarning,
+            stacklevel=5,
+        )
+    elif used < k:
+        warnings.warn(
+            f"{k - used} of k = {k} columns of H are zero: the others say all about S; take k up "
+            f"to {used}.",
+            DegenerateWarning,
+            stacklevel=5,
+        )

@@ -7,23 +7,31 @@ whoever is killed in between leaves the old set, never a mixture.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import re
 import socket
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symnmf.errors import FolderBusy, InvalidFile
+from symnmf.errors import FolderBusy, InvalidFile, NotEnough, NotWritable, SymnmfError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MANIFEST, LOCK = "manifest.json", ".lock"
 #: A spreadsheet takes a cell that begins so for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: Largest JSON file that is read.
-JSON_BYTES = 16 << 20
+JSON_BYTES = 4 << 20
+#: Largest header of a safetensors file, and most files of a manifest.
+HEADER_BYTES, MOST_FILES = 8 << 20, 16
 #: Called with the name of every file operation before it happens; the tests kill there.
 on_operation: Callable[[str], None] | None = None
 
@@ -43,8 +51,32 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """What the disk refuses is said with what to do about it."""
+    try:
+        yield
+    except OSError as broken:
+        if isinstance(broken, SymnmfError):
+            raise
+        if broken.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise NotEnough(
+                f"{folder}: the disk is full. What was there before is still whole: make room and "
+                "run again, or choose another folder."
+            ) from broken
+        if broken.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EIO):
+            reason = os.strerror(broken.errno)
+            raise NotWritable(
+                f"{folder}: cannot be written ({reason}). Choose another folder, or change who may "
+                "write there."
+            ) from broken
+        raise
+
+
+@contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary path to write to; on success it becomes ``path`` in one step.
+
+    Until then no other user can read it.
 
     Example:
         >>> import tempfile
@@ -55,18 +87,34 @@ def atomic(path: Path) -> Iterator[Path]:
         'whole'
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    about_to("write")
+    with writing(path.parent):
+        try:
+            about_to("write")
+            mode = _create_private(temporary)
+            yield temporary
+            about_to("sync")
+            _sync(temporary)
+            temporary.chmod(mode)
+            about_to("rename")
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+        about_to("sync folder")
+        _sync(path.parent)
+
+
+def _create_private(path: Path) -> int:
+    """An empty file that only its owner can read, and the mode it would have had."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        yield temporary
-        about_to("sync")
-        _sync(temporary)
-        about_to("rename")
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    about_to("sync folder")
-    _sync(path.parent)
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        os.fchmod(descriptor, 0o600)
+        return mode
+    finally:
+        os.close(descriptor)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -78,6 +126,38 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file atomically."""
     write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write a safetensors file atomically."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    with atomic(path) as temporary:
+        try:
+            save_file(dict(tensors), temporary)
+        except SafetensorError as broken:  # it says what the system said in words
+            code = re.search(r"(?:code: |os error )(\d+)", str(broken))
+            raise OSError(int(code[1]) if code else errno.EIO, str(broken)) from broken
+
+
+def read_tensors(path: Path, device: str = "cpu") -> dict[str, Tensor]:
+    """Read a safetensors file that may come from anyone; its header is looked at first."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+        if length > HEADER_BYTES:
+            raise InvalidFile(str(path), f"has a header of {length} bytes", "Use another file")
+        return load_file(path, device=device)
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as broken:
+        if isinstance(broken, InvalidFile):
+            raise
+        raise InvalidFile(
+            str(path), f"holds no tensors ({type(broken).__name__})", "Restore it, or run again"
+        ) from broken
 
 
 def safe_cell(text: Any) -> Any:
@@ -93,6 +173,8 @@ def safe_cell(text: Any) -> Any:
 def read_json(path: Path, most: int = JSON_BYTES) -> Any:
     """Read a JSON file that may come from anyone, up to so many bytes."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise InvalidFile(str(path), "is no file", "Check the path")
         if path.stat().st_size > most:
             raise InvalidFile(str(path), "is too large for a description", "Use another file")
         return json.loads(path.read_text(encoding="utf-8"))
@@ -127,7 +209,14 @@ def write_manifest(folder: Path, kind: str, files: Mapping[str, str], content: A
         }
         for role, name in files.items()
     }
-    write_json(folder / MANIFEST, {"kind": kind, "files": described, "content": content})
+    said = {"kind": kind, "files": described, "content": content}
+    write_json(folder / MANIFEST, {**said, "seal": _seal(said)})
+
+
+def _seal(said: Mapping[str, Any]) -> str:
+    """Checksum of what a manifest says."""
+    words = json.dumps([said[part] for part in ("kind", "files", "content")], sort_keys=True)
+    return hashlib.sha256(words.encode()).hexdigest()
 
 
 def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
@@ -136,11 +225,13 @@ def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
     manifest = read_json(path)
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         raise InvalidFile(str(path), f"is no manifest of a {kind}", "Check the folder")
-    files = {}
+    files: dict[str, Path] = {}
     try:
+        if len(manifest["files"]) > MOST_FILES:
+            raise InvalidFile(str(path), f"names {len(manifest['files'])} files", "Check it")
         for role, described in manifest["files"].items():
             name = described["name"]
-            if name != Path(name).name or name in ("", ".", ".."):
+            if name != Path(name).name or name in ("", ".", "..") or "\0" in name:
                 raise InvalidFile(str(path), f"names {name!r}", "Files must lie in the folder")
             file = folder / name
             if not file.is_file() or file.is_symlink():
@@ -149,8 +240,10 @@ def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
             if file.stat().st_size != size or checksum(file) != digest:
                 raise InvalidFile(str(file), "is damaged (checksum)", "Restore it, or run again")
             files[role] = file
+        if "seal" in manifest and manifest["seal"] != _seal(manifest):
+            raise InvalidFile(str(path), "is damaged (checksum)", "Restore it, or run again")
         return files, manifest["content"]
-    except (KeyError, TypeError, AttributeError) as broken:
+    except (KeyError, TypeError, AttributeError, OSError) as broken:
         raise InvalidFile(str(path), "is no complete manifest", "Check the folder") from broken
 
 
@@ -173,20 +266,37 @@ def lock(folder: Path) -> Iterator[None]:
     """
     import fcntl
 
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as held:
-            age = time.time() - os.fstat(descriptor).st_mtime
+            age = max(0.0, time.time() - os.fstat(descriptor).st_mtime)  # clocks are set back
             owner = os.read(descriptor, 200).decode(errors="replace").strip() or "unknown"
             raise FolderBusy(
-                f"{folder} is being written by {owner}, for {age:.0f} s. Wait for it, or choose "
-                "another folder."
+                f"{folder} is being written by {owner}, for {age:.0f} s. {_about_owner(owner)}"
             ) from held
-        os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        with writing(folder):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
         yield
     finally:
         os.close(descriptor)
+
+
+def _about_owner(owner: str) -> str:
+    """What to do about whoever holds a folder; the lock of a dead process is free by itself."""
+    words = re.fullmatch(r"process (\d+) on (.*)", owner)
+    if words and words[2] == socket.gethostname():
+        try:
+            os.kill(int(words[1]), 0)
+        except ProcessLookupError:
+            return (
+                "That process is gone, but one that it started is alive and still holds the "
+                "folder: end that one, or choose another folder."
+            )
+        except (PermissionError, OverflowError):
+            pass
+    return "Wait for it, or choose another folder."

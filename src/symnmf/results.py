@@ -11,7 +11,6 @@ from uuid import uuid4
 
 import pandas as pd
 import torch
-from safetensors.torch import load_file, save_file
 
 from symnmf import __version__, files
 from symnmf.certificate import Certificate
@@ -20,6 +19,18 @@ from symnmf.engine.checkpoint import pack_history, unpack_history
 from symnmf.errors import InvalidFile
 
 KIND = "symnmf result"
+#: Files that appear beside the model under fixed names; the last ones by the command line.
+WRITTEN = (
+    "loadings.parquet",
+    "loadings.csv",
+    "labels.csv",
+    "history.csv",
+    "certificate.json",
+    "data.json",
+    "classes.csv",
+    "config.toml",
+    "report.html",
+)
 
 
 def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
@@ -46,6 +57,8 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         H = result.H.cpu().contiguous()
         names = list(result.names or (str(i) for i in range(len(H))))
         model = {"H": H, "history": pack_history(list(result.history))}
+        if result.eigenvalues is not None:
+            model["eigenvalues"] = result.eigenvalues.cpu().contiguous()
         if result.names is not None:  # too many for a manifest that anyone may have written
             model["names"] = torch.frombuffer(
                 bytearray(json.dumps(names), "utf-8"), dtype=torch.uint8
@@ -53,9 +66,9 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         content = {
             "version": __version__,
             "status": result.status.name,
-            "certificate": _plain(result.certificate.as_dict()),
+            "certificate": plain(result.certificate.as_dict()),
             "solver": result.solver,
-            "options": _plain(result.options),
+            "options": plain(result.options),
             "seed": result.seed,
             "iterations": result.iterations,
             "seconds": result.seconds,
@@ -70,8 +83,9 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
         )
         looks = pd.DataFrame([asdict(check) for check in result.history]).set_index("iteration")
         name = f"model-{uuid4().hex[:12]}.safetensors"
-        with files.atomic(folder / name) as temporary:
-            save_file(model, temporary)
+        files.write_tensors(folder / name, model)
+        for old in WRITTEN:  # nothing made from another model beside a new one
+            (folder / old).unlink(missing_ok=True)
         files.write_manifest(folder, KIND, {"model": name}, content)
         with files.atomic(folder / "loadings.parquet") as temporary:
             loadings.to_parquet(temporary)
@@ -84,11 +98,18 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
 
 
 def check_free(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that holds a result, unless told to replace it."""
-    if (folder / files.MANIFEST).exists() and not force:
+    """Refuse a folder that holds a result, or a file of that name, unless told to replace it."""
+    if force:
+        return
+    if (folder / files.MANIFEST).exists():
         raise InvalidFile(
             str(folder), "already holds a result", "Choose another folder, or pass force"
         )
+    for name in WRITTEN:
+        if (folder / name).exists():
+            raise InvalidFile(
+                str(folder / name), "is there already", "Choose another folder, or pass force"
+            )
 
 
 def load(folder: str | Path) -> Result:
@@ -106,8 +127,9 @@ def load(folder: str | Path) -> Result:
     """
     found, content = files.read_manifest(Path(folder), KIND)
     try:
-        tensors = load_file(found["model"])
-        names = json.loads(bytes(tensors["names"].tolist())) if "names" in tensors else None
+        tensors = files.read_tensors(found["model"])
+        names = json.loads(tensors["names"].numpy().tobytes()) if "names" in tensors else None
+        _check(tensors["H"], names)
         return Result(
             H=tensors["H"],
             status=Status[content["status"]],
@@ -121,21 +143,44 @@ def load(folder: str | Path) -> Result:
             options=content["options"],
             names=None if names is None else tuple(names),
             notes=tuple(str(note) for note in content.get("notes", ())),
+            eigenvalues=tensors.get("eigenvalues"),
         )
-    except (KeyError, TypeError, ValueError) as broken:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
+        if isinstance(broken, InvalidFile):
+            raise
         raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken
 
 
+def csv_text(table: pd.DataFrame) -> str:
+    """A table as csv in which no name is run as a formula; numbers stay as they are.
+
+    Example:
+        >>> csv_text(pd.DataFrame({"x": [-1.5]}, index=pd.Index(["=1+1"], name="name")))
+        "name,x\\n'=1+1,-1.5\\n"
+    """
+    if table.index.dtype.kind not in "iuf":
+        table = table.rename(index=files.safe_cell)
+    return str(table.rename(columns=files.safe_cell).to_csv(lineterminator="\n"))
+
+
+def _check(H: torch.Tensor, names: Any) -> None:
+    """Refuse what is no factor with names."""
+    if H.ndim != 2 or not H.is_floating_point() or not bool((H >= 0).all()):
+        raise ValueError("H")
+    if names is not None and not (
+        isinstance(names, list) and len(names) == len(H) and all(isinstance(x, str) for x in names)
+    ):
+        raise TypeError("names")
+
+
 def _write_csv(path: Path, table: pd.DataFrame) -> None:
-    table = table.rename(index=files.safe_cell) if table.index.dtype.kind not in "iuf" else table
-    with files.atomic(path) as temporary:
-        table.to_csv(temporary)
+    files.write_text(path, csv_text(table))
 
 
-def _plain(value: Any) -> Any:
-    """Options as JSON; what JSON does not know becomes its words."""
+def plain(value: Any) -> Any:
+    """Values as JSON takes them; what it does not know becomes its words."""
     if isinstance(value, dict):
-        return {str(name): _plain(v) for name, v in value.items()}
+        return {str(name): plain(v) for name, v in value.items()}
     if isinstance(value, torch.Tensor):
         return f"tensor of shape {tuple(value.shape)}"
     if isinstance(value, float) and not isfinite(value):
@@ -144,6 +189,6 @@ def _plain(value: Any) -> Any:
 
 
 def _numbers(values: dict[str, Any]) -> dict[str, Any]:
-    """The inverse of :func:`_plain` for numbers that JSON does not know."""
+    """The inverse of :func:`plain` for numbers that JSON does not know."""
     strange = {"inf", "-inf", "nan"}
     return {name: float(v) if v in strange else v for name, v in values.items()}

@@ -1,6 +1,7 @@
 """Studies as data: what is asked for, what is kept, what the tables show."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_every_study_that_comes_along_makes_sense():
             if run.task == "factorize":
                 known[run.solver].make(**run.options)
     assert len({run.configuration for run in load("phase1").runs()}) >= 100
-    assert all(run.claim for run in load("claims").runs())
+    assert all(run.claim for name in ("claims", "published") for run in load(name).runs())
 
 
 def test_a_study_runs_once(small, tmp_path):
@@ -130,8 +131,6 @@ def test_a_killed_study_goes_on_to_the_same_table(small, tmp_path, kills):
 
 
 def test_a_new_row_of_the_registry_is_in_every_table(small, tmp_path, monkeypatch):
-    from dataclasses import replace
-
     rows = dict(registry.solvers())
     rows["brand-new"] = replace(rows["admm"], name="brand-new")
     monkeypatch.setattr(studies, "solvers", lambda: rows)
@@ -178,6 +177,7 @@ RUN = Run("any", "factorize", "corr", 36, 6, 7, "admm", seconds=60.0)
 def test_a_size_goes_to_the_part_that_names_it():
     assert {run.n for run in load("phase1", sizes=[10_000]).runs()} == {10_000}
     assert {run.seconds for run in load("phase1", sizes=[36]).runs()} == {30.0}
+    assert {run.kind for run in load("phase1", sizes=[10_000], seeds=[42]).runs()} == {"tpdm"}
     assert {run.solver for run in load("claims", solvers=["mu"]).runs()} == {"mu"}
 
 
@@ -204,6 +204,18 @@ def test_rules_stop_where_they_say(tmp_path):
     assert loose["fired"]
     assert loose["iterations"] <= tight["iterations"]
     assert not found.loc["adagrad"]["fired"]
+
+
+def test_the_published_gates_accept_the_plateau_from_the_public_start(tmp_path):
+    study, store = load("published", sizes=[1000], seeds=[7]), Store(tmp_path)
+    study = replace(study, parts=tuple(replace(p, kinds=("tpdm",), claims=tuple(
+        c for c in p.claims if c["label"] == "RMSprop, η = 0.05; entries in [0, 1]"))
+        for p in study.parts))  # fmt: skip
+    run_study(study, store)
+    found = tables.frame(study, store).iloc[0]
+    assert found["fired"]
+    assert found["excess"] == pytest.approx(1.0, abs=0.01)  # the rank-one plateau
+    assert abs(found["ari"]) < 0.05
 
 
 def test_memory_of_the_residual_is_five_matrices_and_of_the_trace_one(tmp_path):

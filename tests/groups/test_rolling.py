@@ -8,7 +8,7 @@ import torch
 import symnmf as sn
 from conftest import SHARED
 from symnmf.data.samples import sp500_prices
-from symnmf.errors import InvalidInput, UnknownName
+from symnmf.errors import AmbiguousWarning, InvalidInput, UnknownName
 from symnmf.groups.rolling import MovingSums, rolling
 
 
@@ -35,7 +35,9 @@ def test_moving_sums_equal_fresh_estimates():
 def test_windows_cover_the_table():
     panel = sn.read_panel(sp500_prices(), kind="prices")
     seen = []
-    found = rolling(panel, 1000, 500, 4, "correlation", on_window=seen.append)
+    with pytest.warns(AmbiguousWarning, match=r"in \d+ of 15 windows, .* longer windows") as said:
+        found = rolling(panel, 1000, 500, 4, "correlation", on_window=seen.append)
+    assert len(said) == 1  # for all windows together
     assert len(found.windows) == len(seen) == (len(panel.values) - 1000) // 500 + 1
     first, last = found.windows[0], found.windows[-1]
     assert (first.begin, first.stop, first.ari_before) == (0, 1000, None)

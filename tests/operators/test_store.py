@@ -81,6 +81,7 @@ def test_foreign_manifests_are_refused(folder, key, value):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["content"][key] = value
+    del manifest["seal"]
     path.write_text(json.dumps(manifest))
     with pytest.raises(InvalidFile):
         open_matrix(folder)
@@ -169,3 +170,18 @@ def test_names_come_back(tmp_path):
     names = [f"s{i}" for i in range(4)]
     folder = write_matrix(tmp_path / "S", np.eye(4), form="dense", names=names)
     assert list(open_matrix(folder).names) == names
+
+
+def test_an_unfinished_array_that_is_not_ours_is_refused(tmp_path):
+    """Also one whose header is no Python."""
+    for content in (b"\x93NUMPY\x01\x00\x10\x00{'descr': (((((((\n", b"", b"x" * 200):
+        writer = Writer(tmp_path / "a", (4, 4), "float64", {"a": 1})
+        del writer.array
+        (tmp_path / "a" / "data.npy.part").write_bytes(content)
+        with pytest.raises(InvalidFile, match="is no .npy file"):
+            Writer(tmp_path / "a", (4, 4), "float64", {"a": 1})
+        np.save(tmp_path / "other.npy", np.eye(3))
+        (tmp_path / "other.npy").rename(tmp_path / "a" / "data.npy.part")
+        with pytest.raises(InvalidFile, match=r"has shape \(3, 3\)"):
+            Writer(tmp_path / "a", (4, 4), "float64", {"a": 1})
+        (tmp_path / "a" / "data.npy.part").unlink()

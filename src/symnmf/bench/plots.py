@@ -10,14 +10,14 @@ import pandas as pd
 from symnmf.bench import tables
 from symnmf.bench.store import Store
 from symnmf.bench.study import Study
+from symnmf.plot.style import GROUPS
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 #: Where a look of a run keeps what (:func:`symnmf.bench.tasks.factorize`).
 AXES = {"seconds": 1, "products": 2}
-#: Okabe and Ito's colours, which colour-blind people can tell apart, and dashes for the rest.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: What tells lines apart when the colours are used up.
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -104,7 +104,7 @@ def _figure(title: str, x: str, y: str) -> Figure:
 
 def _line(at: int) -> dict[str, object]:
     return {
-        "color": COLOURS[at % len(COLOURS)],
-        "dash": DASHES[at // len(COLOURS) % len(DASHES)],
+        "color": GROUPS[at % len(GROUPS)],
+        "dash": DASHES[at // len(GROUPS) % len(DASHES)],
         "width": 2,
     }

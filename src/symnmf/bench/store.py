@@ -57,7 +57,7 @@ class Store:
         path = self.path(run.study)
         whole = sum(length for _, length in self._lines(run.study))
         files.about_to("append")
-        with path.open("a+b") as file:
+        with files.writing(self.folder), path.open("a+b") as file:
             file.truncate(whole)
             file.seek(whole)
             file.write(json.dumps(record, allow_nan=False).encode() + b"\n")
@@ -73,7 +73,7 @@ class Store:
             for line in file:
                 try:
                     record = json.loads(line)
-                except ValueError:
+                except (ValueError, RecursionError):
                     return
                 if not line.endswith(b"\n") or not isinstance(record, dict):
                     return

@@ -183,13 +183,13 @@ def load(
 ) -> Study:
     """Read a study by name or from a file; what is given replaces what stands there.
 
-    A size goes to the parts that name it, and to the first one when none does.
+    A size or a seed goes to the parts that name it, and to the first one when none does.
     """
     path = Path(str(study))
     if str(study) in names():
         text, name = (STUDIES / f"{study}.toml").read_text("utf-8"), str(study)
     elif path.suffix == ".toml" and path.is_file():
-        text, name = path.read_text("utf-8"), path.stem
+        text, name = path.read_text("utf-8", errors="replace"), path.stem
     else:
         raise UnknownName(
             "study",
@@ -198,26 +198,34 @@ def load(
         )
     try:
         made = _study(name, tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as broken:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
         raise InvalidFile(str(study), f"is no study: {broken}", "Compare it with ours") from broken
-    known = {n for part in made.parts for n in part.sizes}
-    new = tuple(n for n in sizes if n not in known)
     parts = []
-    for at, part in enumerate(made.parts):
-        chosen = tuple(n for n in sizes if n in part.sizes) + (new if at == 0 else ())
-        if sizes and not chosen:
-            continue
-        parts.append(
-            replace(
-                part,
-                sizes=chosen or part.sizes,
-                seeds=tuple(seeds) or part.seeds,
-                solvers=tuple(solvers) or part.solvers,
-                claims=() if solvers else part.claims,
-                seconds=part.seconds if seconds is None else seconds,
+    for part in made.parts:
+        first = part is made.parts[0]
+        own_sizes = _chosen(sizes, part.sizes, {n for p in made.parts for n in p.sizes}, first)
+        own_seeds = _chosen(seeds, part.seeds, {n for p in made.parts for n in p.seeds}, first)
+        if own_sizes and own_seeds:
+            parts.append(
+                replace(
+                    part,
+                    sizes=own_sizes,
+                    seeds=own_seeds,
+                    solvers=tuple(solvers) or part.solvers,
+                    claims=() if solvers else part.claims,
+                    seconds=part.seconds if seconds is None else seconds,
+                )
             )
-        )
     return replace(made, parts=tuple(parts))
+
+
+def _chosen(
+    given: Sequence[int], own: Sequence[int], known: set[int], first: bool
+) -> tuple[int, ...]:
+    """Of the numbers given, those that a part names, and in the first part those that none does."""
+    if not given:
+        return tuple(own)
+    return tuple(n for n in given if n in own or (first and n not in known))
 
 
 def _study(name: str, content: Mapping[str, Any]) -> Study:

@@ -26,6 +26,7 @@ from symnmf.groups.spherical_kmeans import spherical_kmeans
 from symnmf.labels import hard_labels
 from symnmf.objective import error, error_by_definition, gradient
 from symnmf.operators import SymmetricOperator
+from symnmf.seeds import torch_stream
 from symnmf.solvers.first_order import Entries
 from symnmf.solvers.registry import find
 from symnmf.spectrum import diagnostics, smallest_eigenvalue
@@ -93,10 +94,17 @@ RULES: dict[str, Callable[[Check, float, int], bool]] = {
 
 
 def stopping(run: Run) -> dict[str, Any]:
-    """What a solver has when a rival rule stops it; without a rule, when our criterion does."""
+    """What a solver has when a rival rule stops it; without a rule, when our criterion does.
+
+    ``start="uniform"`` begins with entries in [0, 1] instead of the start of the paper's text.
+    """
     b, row = market(run.kind, run.n, run.seed), find(run.solver)
-    problem = Problem(b.operator, run.k, run.seed, row.start)
-    name, tolerance = run.options.get("rule"), run.options.get("tolerance", 0.0)
+    options = dict(run.options)
+    name, tolerance = options.pop("rule", None), options.pop("tolerance", 0.0)
+    start: str | Tensor = row.start
+    if options.pop("start", None) == "uniform":
+        start = torch.rand(run.n, run.k, generator=torch_stream(run.seed, "start"))
+    problem = Problem(b.operator, run.k, run.seed, start)
     rule = RULES[name] if name else lambda check, tol, n: False
 
     def stop(check: Check, H: Tensor) -> bool:
@@ -106,7 +114,7 @@ def stopping(run: Run) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         result = solve(
             problem,
-            row.make(),
+            row.make(**options),
             max_iter=run.iterations,
             max_seconds=run.seconds,
             callbacks=[stop],
@@ -117,7 +125,9 @@ def stopping(run: Run) -> dict[str, Any]:
         "fired": stop(last, result.H),
         "iterations": result.iterations,
         "products": result.products,
+        "error": result.certificate.error,
         "excess": result.certificate.excess,
+        "worth": result.certificate.worth,
         "kkt_ratio": last.kkt_ratio,
         "ari": float(adjusted_rand_score(b.labels, result.labels())),
     }

@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
+from symnmf.data.foreign import map_npy, read_npz, read_parquet, reading
 from symnmf.errors import InvalidFile
 
 FORMATS = (".npy", ".npz", ".csv", ".parquet")
@@ -39,20 +37,14 @@ def read_matrix(path: str | Path) -> Any:
         )
     if not path.is_file():
         raise InvalidFile(str(path), "does not exist", "Check the path")
-    try:
+    with reading(path):
         if path.suffix == ".npy":
-            return np.load(path, mmap_mode="r", allow_pickle=False)
+            return map_npy(path)
         if path.suffix == ".npz":
-            with path.open("rb") as file:
-                return sp.load_npz(file)
+            return read_npz(path)
         if path.suffix == ".csv":
             return _read_csv(path)
-        return _named_rows(pd.read_parquet(path))
-    except InvalidFile:
-        raise
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as broken:
-        reason = str(broken).splitlines()[0] if str(broken) else type(broken).__name__
-        raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
+        return _named_rows(read_parquet(path))
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
@@ -111,7 +103,7 @@ def read_classes(path: str | Path) -> dict[str, str]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except ValueError as broken:
         raise InvalidFile(str(path), "is not written in UTF-8", "Save it as UTF-8") from broken
-    if lines:
+    with reading(path):
         for line, row in enumerate(csv.reader(lines[1:]), start=2):
             if not row:
                 continue

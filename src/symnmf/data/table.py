@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from symnmf.data.foreign import read_parquet, reading
 from symnmf.errors import InvalidFile, InvalidTable
 
 #: Cells that stand for a missing number in a csv file.
@@ -50,15 +51,8 @@ def _read_file(path: Path) -> pd.DataFrame:
         raise InvalidFile(str(path), f"has the ending {path.suffix!r}", "Use .csv or .parquet")
     if not path.is_file():
         raise InvalidFile(str(path), "does not exist", "Check the path")
-    try:
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        return _read_csv(path)
-    except InvalidFile:
-        raise
-    except (OSError, ValueError, KeyError, EOFError) as broken:
-        reason = str(broken).splitlines()[0] if str(broken) else type(broken).__name__
-        raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
+    with reading(path):
+        return read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
 
 
 def _read_csv(path: Path) -> pd.DataFrame:

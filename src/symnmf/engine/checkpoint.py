@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from symnmf import files
@@ -63,8 +62,7 @@ class Checkpoint:
         tensors: dict[str, Tensor] = {}
         spec = flatten(run, tensors)
         name = f"{PREFIX}{iteration:09d}.safetensors"
-        with files.atomic(self.folder / name) as temporary:
-            save_file(tensors, temporary)
+        files.write_tensors(self.folder / name, tensors)
         over = spec["fields"].get("ended") not in (None, *RESUMABLE)
         content = {"identity": dict(identity), "spec": spec, "over": over}
         files.write_manifest(self.folder, KIND, {"run": name}, content)
@@ -82,7 +80,7 @@ class Checkpoint:
         if resume or self.overwrite or not self.exists():
             return
         _, content = files.read_manifest(self.folder, KIND)
-        if not content.get("over", False):
+        if not (isinstance(content, dict) and content.get("over", False)):
             raise InvalidInput(
                 "checkpoint",
                 f"{self.folder} holds an unfinished run",
@@ -92,9 +90,9 @@ class Checkpoint:
     def load(self, identity: Mapping[str, Any], device: torch.device, same: float) -> Memory:
         """Read the run back, refusing that of another problem or solver."""
         found, content = files.read_manifest(self.folder, KIND)
-        theirs = content.get("identity", {})
+        theirs = _part(self.folder, content, "identity")
         for key, ours in identity.items():
-            other = theirs.get(key)
+            other: Any = theirs.get(key)
             close = isinstance(ours, float) and isinstance(other, float)
             if not (isclose(ours, other, rel_tol=same) if close else ours == other):
                 raise InvalidFile(
@@ -102,16 +100,26 @@ class Checkpoint:
                     f"holds another run: its {key} is {other!r}, this one's is {ours!r}",
                     "Resume with the same matrix, k, seed, start and solver, or use a new folder",
                 )
-        tensors = load_file(found["run"], device=str(device))
         try:
+            tensors = files.read_tensors(found["run"], str(device))
             run = unflatten(content["spec"], tensors)
-        except (KeyError, TypeError, ValueError, AttributeError) as broken:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
+            if isinstance(broken, InvalidFile):
+                raise
             raise InvalidFile(
                 str(self.folder), "does not describe a run", "Delete it and start again"
             ) from broken
         if not isinstance(run, Memory):
             raise InvalidFile(str(self.folder), "does not hold a run", "Delete it and start again")
         return run
+
+
+def _part(folder: Path, content: Any, name: str) -> dict[str, Any]:
+    """A part of a description that may come from anyone."""
+    part = content.get(name) if isinstance(content, dict) else None
+    if not isinstance(part, dict):
+        raise InvalidFile(str(folder), "does not describe a run", "Delete it and start again")
+    return part
 
 
 def flatten(value: Any, tensors: dict[str, Tensor], path: str = "run") -> Any:

@@ -16,9 +16,15 @@ import torch
 from torch import Tensor
 
 from symnmf.contract import Check, Memory, Problem, Result, Solver, State, Status, whole
-from symnmf.engine.checkpoint import RESUMABLE, Checkpoint, pack_history, unpack_history
+from symnmf.engine.checkpoint import (
+    CHECK_FIELDS,
+    RESUMABLE,
+    Checkpoint,
+    pack_history,
+    unpack_history,
+)
 from symnmf.engine.monitor import Monitor, Watch
-from symnmf.errors import InvalidInput, PeerLost
+from symnmf.errors import InvalidFile, InvalidInput, PeerLost
 from symnmf.operators.group import first_decides
 from symnmf.seeds import torch_seed, torch_stream
 
@@ -117,6 +123,7 @@ def judge(
     watch = (monitor or Monitor()).watch(problem)
     watch.since = 0
     check = watch.look(0, perf_counter() - began, H, problem.S.matmul(H))
+    H = problem.outward(H)
     for callback in callbacks:
         callback(check, H)
     certificate = watch.certify(check)
@@ -135,6 +142,8 @@ def judge(
         seconds=perf_counter() - began,
         products=problem.products(watch.since),
         names=None if problem.S.names is None else tuple(problem.S.names),
+        eigenvalues=problem.eigenvalues,
+        notes=problem.remarks,
     )
 
 
@@ -179,7 +188,10 @@ class _Driver:
             return None
         assert self.checkpoint is not None
         run = self.checkpoint.load(self._identity, problem.S.device, SAME)
-        assert isinstance(run, Run)
+        if not (isinstance(run, Run) and _fits(run, problem)):
+            raise InvalidFile(
+                str(self.checkpoint.folder), "does not hold this run", "Delete it and start again"
+            )
         self.state, self.iteration = run.state, run.iteration
         self.resumed = run.iteration
         self.best = (run.best_look, run.best_H)
@@ -242,8 +254,9 @@ class _Driver:
         certificate = self.watch.certify(history[place])
         if status is Status.CONVERGED:  # by its last look
             certificate = replace(certificate, converged=True)
+        went_on = () if self.resumed is None else (f"went on at iteration {self.resumed}",)
         return Result(
-            H=H,
+            H=self.problem.outward(H),
             status=status,
             certificate=replace(certificate, agreement=self.solver.agreement(self.state)),
             history=tuple(history),
@@ -254,8 +267,9 @@ class _Driver:
             products=self.problem.products(self.watch.since),
             options=options_of(self.solver),
             names=None if self.problem.S.names is None else tuple(self.problem.S.names),
-            notes=() if self.resumed is None else (f"went on at iteration {self.resumed}",),
+            notes=(*self.problem.remarks, *went_on),
             looking=self.looking,
+            eigenvalues=self.problem.eigenvalues,
         )
 
     def _look(self, *, whole: bool = True) -> None:
@@ -273,10 +287,11 @@ class _Driver:
                 "same number of threads on the same kind of machine. Start again with --resume."
             )
         warm = whole and self.iteration >= self.solver.warm_up
-        check = self.watch.look(self.iteration, self.seconds, state.H, state.SH, warm=warm)
+        H = self.problem.judged(state.H)
+        check = self.watch.look(self.iteration, self.seconds, H, state.SH, warm=warm)
         history = self.watch.history
         if len(history) == 1 or check.error < history[self.best[0]].error:
-            self.best = (len(history) - 1, state.H.clone())
+            self.best = (len(history) - 1, H.clone())
         self.looking += perf_counter() - began
 
     def _ended(self, callbacks: Sequence[Callback], *, fresh: bool = True) -> Status | None:
@@ -298,7 +313,8 @@ class _Driver:
     def _tell(self, callbacks: Sequence[Callback]) -> bool:
         """Show the newest look; whether one of them wants to stop."""
         check = self.watch.history[-1]
-        wishes = [callback(check, self.state.H) for callback in callbacks]
+        H = self.problem.outward(self.state.H) if callbacks else self.state.H
+        wishes = [callback(check, H) for callback in callbacks]
         (stop,) = self.problem.S.agree(any(wishes))
         return bool(stop)
 
@@ -345,6 +361,26 @@ class _Driver:
             "solver": repr(self.solver),
             "criterion": repr(self.watch.monitor),
         }
+
+
+def _fits(run: Run, problem: Problem) -> bool:
+    """Whether a run that was read can be one of this problem; its file may come from anyone."""
+    S, k, looks = problem.S, problem.k, run.history
+    factors = [run.best_H, getattr(run.state, "H", None)]
+    numbers = (run.iteration, run.work, run.best_look, run.quiet)
+    return (
+        isinstance(run.state, State)
+        and all(isinstance(H, Tensor) and H.shape == (S.n, k) for H in factors)
+        and all(H is None or H.dtype == S.dtype for H in factors)
+        and isinstance(looks, Tensor)
+        and looks.ndim == 2
+        and looks.shape[1] == len(CHECK_FIELDS)
+        and all(type(number) is int and number >= 0 for number in numbers)
+        and run.best_look < len(looks)
+        and isinstance(run.seconds, int | float)
+        and (run.last_H is None or isinstance(run.last_H, Tensor))
+        and (run.ended is None or run.ended in Status.__members__)
+    )
 
 
 class _Interrupts:

@@ -81,12 +81,13 @@ def suggest_rank(
     most = whole("most", min(default, n - 1) if most is None else most, 1, n, f"from 1 to {n}")
     problem = Problem(operator, most, seed)
     spectrum = problem.spectrum
-    known = spectrum.values.numpy()
+    known = spectrum.values.numpy() * problem.unit**2
     values = np.maximum(known[: most + 1], max(float(known[0]) * 1e-6, 1e-300))
     ratios = values[:-1] / values[1:]
-    gap = _gap(values, spectrum.trace / n)
+    trace = spectrum.trace * problem.unit**2
+    gap = _gap(values, trace / n)
     edge = _edge(operator.about, observations, n, known, most)
-    held = np.cumsum(np.maximum(known, 0)) / spectrum.trace
+    held = np.cumsum(np.maximum(known, 0)) / trace
     share = int(np.searchsorted(held, SHARE)) + 1 if held[-1] >= SHARE else None
     agreement: dict[int, float | None] = {}
 

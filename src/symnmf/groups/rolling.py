@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from symnmf.contract import Earlier, Problem, Result, whole
 from symnmf.data.panel import Panel, read_panel
 from symnmf.dependence import DEPENDENCE, estimate
 from symnmf.dependence.correlation import abs_from_product
-from symnmf.errors import InvalidInput, UnknownName
+from symnmf.errors import AmbiguousWarning, InvalidInput, UnknownName
 from symnmf.factorize import run
 from symnmf.files import safe_cell
 from symnmf.groups.naming import align, ordered
@@ -117,7 +118,7 @@ def rolling(
     Example:
         >>> from symnmf.data.samples import sp500_prices
         >>> panel = read_panel(sp500_prices(), kind="prices")
-        >>> found = rolling(panel, 1000, 1000, 4, "correlation")
+        >>> found = rolling(panel, 1000, 1000, 3, "correlation")
         >>> len(found.windows), found.windows[0].last
         (8, '1993-12-14')
     """
@@ -133,7 +134,9 @@ def rolling(
     earlier: Earlier | None = None
     for begin, S in _matrices(panel, window, step, dependence, options):
         problem = Problem(S, k, seed, earlier=earlier if warm else None)
-        result = run(problem, n_init=n_init)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AmbiguousWarning)  # said once for all windows
+            result = run(problem, n_init=n_init)
         if found:
             order = align(result.H, found[-1].result.H)
             result = replace(result, H=result.H[:, order].contiguous())
@@ -144,7 +147,20 @@ def rolling(
             on_window(found[-1])
         vectors = problem.spectrum.vectors
         earlier = Earlier(result.H, vectors) if bool(result.H.any()) else None
+    _warn_of_ambiguity(found)
     return Rolling(tuple(found), tuple(panel.names))
+
+
+def _warn_of_ambiguity(found: list[Window]) -> None:
+    unclear = [w for w in found if w.result.certificate.ambiguous]
+    if unclear:
+        warnings.warn(
+            f"in {len(unclear)} of {len(found)} windows, first in that to {unclear[0].last}, "
+            "starts that fit as well find other groups: moves there may mean nothing; take another "
+            "k or longer windows.",
+            AmbiguousWarning,
+            stacklevel=3,
+        )
 
 
 def _window(
@@ -282,6 +298,8 @@ def save_rolling(found: Rolling, folder: str | Path) -> Path:
             }
             for w in found.windows
         ]
+        files.about_to("remove")
+        (folder / "windows.csv").unlink(missing_ok=True)  # no old windows beside new labels
         with files.atomic(folder / "labels.csv") as temporary:
             labels.to_csv(temporary)
         with files.atomic(folder / "loadings.parquet") as temporary:

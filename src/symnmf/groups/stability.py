@@ -15,6 +15,7 @@ from symnmf.dependence import estimate
 from symnmf.dependence.tail import TailEstimate
 from symnmf.errors import InvalidInput
 from symnmf.factorize import run
+from symnmf.groups.between import cohesion
 from symnmf.groups.naming import ordered
 from symnmf.groups.risk import check_panel
 from symnmf.labels import indicator
@@ -148,7 +149,7 @@ def significance(
         )
     check_panel(panel, result)
     labels, k = ordered(result).labels(), result.H.shape[1]
-    found = _within(S, labels, k)
+    found = cohesion(S, labels, k)
     options: dict[str, Any] = {"tail": about.tail, "margins": about.margins, "alpha": about.alpha}
     baseline = np.empty(draws)
     for draw in range(draws):
@@ -156,17 +157,7 @@ def significance(
         shuffled = panel.with_values(values)
         T0 = tail_dependence(shuffled, count=len(about.exceedances), few=True, **options)
         T0.about = None  # its groups are not for anyone to warn of
-        chance = _within(T0, run(Problem(T0, k, seed)).labels(), k)
+        chance = cohesion(T0, run(Problem(T0, k, seed)).labels(), k)
         baseline[draw] = np.nanmax(chance) if np.isfinite(chance).any() else 0.0
     p_value = (1 + (baseline[:, None] >= found).sum(axis=0)) / (draws + 1)
     return Significance(found, baseline, np.where(np.isnan(found), np.nan, p_value))
-
-
-def _within(S: SymmetricOperator, labels: Tensor, k: int) -> np.ndarray:  # (k,)
-    """Mean off-diagonal entry within each group, by one product."""
-    member = indicator(labels.to(S.device), k, S.dtype)
-    sums = (member * S.matmul(member)).sum(dim=0, dtype=torch.float64)
-    sums -= member.T.to(torch.float64) @ S.diag().to(torch.float64)
-    sizes = member.sum(dim=0, dtype=torch.float64)
-    pairs = sizes * (sizes - 1)
-    return torch.where(pairs > 0, sums / pairs, torch.nan).cpu().numpy()

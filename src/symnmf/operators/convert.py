@@ -51,7 +51,7 @@ def as_operator(
         names, x = _frame(x, argument) if names is None else (names, x)
         x = x.to_numpy() if hasattr(x, "to_numpy") else x
     is_sparse = hasattr(x, "tocsr") or (isinstance(x, Tensor) and x.layout != torch.strided)
-    if not (is_sparse or isinstance(x, Tensor)):
+    if not (is_sparse or isinstance(x, Tensor | np.memmap)):
         x = np.asarray(x)
     _check_shape(tuple(x.shape), argument)
     _check_names(names, x.shape[0], argument)
@@ -77,11 +77,15 @@ def _check_shape(shape: tuple[int, ...], argument: str) -> None:
 
 
 def check_operator(S: SymmetricOperator) -> None:
-    """Refuse an operator that is too small, zero, or badly named, whatever made it."""
+    """Refuse an operator that is too small, zero, out of range or badly named, whoever made it."""
     _check_shape((S.n, S.n), "S")
     _check_names(S.names, S.n, "S")
-    if S.frob_sq() == 0.0:
+    if S.frob_sq() == 0.0 and S.trace() == 0.0:
         refuse.zero("S")
+    size = S.scale()
+    low, high = refuse.SIZES[S.dtype]
+    if not low <= size <= high:
+        refuse.out_of_range("S", size, low, high)
 
 
 def _check_names(names: Sequence[str] | None, n: int, argument: str) -> None:

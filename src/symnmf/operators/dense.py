@@ -12,7 +12,7 @@ from torch import Tensor
 
 from symnmf.operators import refuse
 from symnmf.operators.base import row_chunks
-from symnmf.operators.rows import OfRows, Rows
+from symnmf.operators.rows import OfRows, Rows, Source
 
 #: Side of the square tiles in which the checking pass reads S.
 TILE = 512
@@ -42,8 +42,10 @@ class DenseOperator(OfRows):
         names: Sequence[str] | None = None,
         argument: str = "S",
     ):
-        matrix = wrap(S)
-        self._set(Rows(matrix), *_check(matrix, argument), names)
+        matrix, rows = wrap(S), Rows(wrap(S))
+        if isinstance(S, np.memmap) and S.filename is not None:
+            rows.source = Source.of(S.filename)
+        self._set(rows, *_check(matrix, argument), names)
 
     @classmethod
     def of(

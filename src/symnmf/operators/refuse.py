@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+import torch
+
 from symnmf.errors import InvalidMatrix
 
 #: Largest |S_ij − S_ji|, and −S_ij, taken for rounding, as a fraction of max |S|.
 ROUNDING = 1e-5
+#: Sizes of S (see ``SymmetricOperator.scale``) that its type can be multiplied and squared in.
+SIZES = {torch.float32: (1e-33, 1e31), torch.float64: (1e-140, 1e140)}
 
 
 def zero(argument: str) -> NoReturn:
     """Refuse a matrix of zeros."""
     raise InvalidMatrix(argument, "every entry is zero", "There is nothing to factorize")
+
+
+def out_of_range(argument: str, size: float, low: float, high: float) -> NoReturn:
+    """Refuse a matrix whose squares leave the range of numbers."""
+    raise InvalidMatrix(
+        argument,
+        f"its entries are of the size {size:.3g}",
+        f"Sizes from {low:g} to {high:g} can be worked with: multiply S by a number, and H by its "
+        "square root",
+    )
 
 
 def nonfinite(argument: str, row: int, column: int, value: float) -> NoReturn:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from symnmf.errors import InvalidFile
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.group import CHUNKS, Group
 
@@ -25,6 +28,41 @@ def chunk_edges(n: int) -> list[int]:
         ([0, 2, 4, 6], 65)
     """
     return [n * c // CHUNKS for c in range(CHUNKS + 1)]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is mapped, as it was then.
+
+    One that is replaced by another stays mapped. One that is written over changes under the feet
+    of a run; that is seen at its next look.
+    """
+
+    path: Path
+    seen: tuple[int, int, int]  # which file, bytes, time of the last change
+
+    @classmethod
+    def of(cls, path: str | Path) -> Source:
+        """The file as it is now."""
+        return cls(Path(path), cls._look(Path(path)))
+
+    @staticmethod
+    def _look(path: Path) -> tuple[int, int, int]:
+        found = path.stat()
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def check(self) -> None:
+        """Refuse to go on with a file that was written to."""
+        try:
+            now = self._look(self.path)
+        except OSError:  # removed: what is mapped stays
+            return
+        if now[0] == self.seen[0] and now != self.seen:
+            raise InvalidFile(
+                str(self.path),
+                "was written to while it was in use",
+                "Run again with a file that stays as it is",
+            )
 
 
 class Rows:
@@ -63,6 +101,7 @@ class Rows:
         self.dtype, self.device = data.dtype, device or data.device
         self.pieces = [slice(0, self.n)] if pieces is None else list(pieces)
         self.begin = self.pieces[0].start if group is not None else 0
+        self.source: Source | None = None
 
     @classmethod
     def shared_out(
@@ -189,5 +228,7 @@ class OfRows(SymmetricOperator):
         return values if self.rows.group is None else self.rows.group.agree(*values)
 
     def same(self, H: Tensor) -> bool:
-        """Whether the processes hold the same factor."""
+        """Whether the processes hold the same factor; a mapped file must be the same as well."""
+        if self.rows.source is not None:
+            self.rows.source.check()
         return self.rows.group is None or self.rows.group.same(H)

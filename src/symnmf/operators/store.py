@@ -25,15 +25,15 @@ from symnmf.operators.base import SymmetricOperator, row_chunks
 from symnmf.operators.dense import DenseOperator, wrap
 from symnmf.operators.gram import GramOperator
 from symnmf.operators.group import Group
-from symnmf.operators.rows import Rows, chunk_edges
+from symnmf.operators.rows import Rows, Source, chunk_edges
 
 KIND, DATA, PROGRESS = "symnmf matrix", "data.npy", "progress.jsonl"
 #: Bytes of a tile of a mapped file; two are in use at a time.
 TILE_BYTES = 64 << 20
 #: Share of the free memory of a device that rows may take to stay there.
 RESIDENT = 0.5
-#: Largest file of names that is read.
-NAMES_BYTES = 256 << 20
+#: Largest file of names that is read, in all and for each row.
+NAMES_BYTES, NAME_BYTES = 256 << 20, 2000
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 
 
@@ -93,6 +93,7 @@ def open_matrix(
     folder = Path(folder)
     stored = read_stored(folder)
     data = folder / DATA
+    source = Source.of(data) if data.is_file() else None
     _, offset = _check_header(data, stored)
     n, width = stored.shape
     edges = chunk_edges(n)
@@ -100,7 +101,7 @@ def open_matrix(
     if verify:
         _verify(data, stored, offset, share)
     begin, stop = edges[share.start], edges[share.stop]
-    mapped = np.load(data, mmap_mode="r", allow_pickle=False)
+    mapped = np.lib.format.open_memmap(data, mode="r")
     local = wrap(mapped[begin:stop])
     ahead: _Ahead | None = _Ahead(mapped, offset, begin)
     place = torch.device(device or ("cpu" if group is None else group.device))
@@ -112,6 +113,7 @@ def open_matrix(
         rows = Rows(local, pieces, place, ahead)
     else:
         rows = Rows.shared_out(local, n, group, device=place, ahead=ahead)
+    rows.source = source
     names = stored.names
     made: SymmetricOperator
     if stored.form == "dense":
@@ -162,7 +164,8 @@ def read_stored(folder: Path) -> Stored:
         )
     small, content = files.read_manifest(folder, KIND)
     try:
-        names = files.read_json(small["names"], NAMES_BYTES) if "names" in small else None
+        most = min(NAMES_BYTES, NAME_BYTES * int(content["shape"][0]))
+        names = files.read_json(small["names"], most) if "names" in small else None
         stored = Stored(
             form=str(content["form"]),
             shape=(int(content["shape"][0]), int(content["shape"][1])),
@@ -175,7 +178,7 @@ def read_stored(folder: Path) -> Stored:
             names=None if names is None else tuple(names),
             about=dict(content["about"]),
         )
-    except (KeyError, TypeError, ValueError, IndexError) as broken:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as broken:
         if isinstance(broken, InvalidFile):
             raise
         raise InvalidFile(str(folder), "has no complete manifest", "Write it again") from broken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from symnmf.errors import InvalidInput
 from symnmf.operators.base import SymmetricOperator
+from symnmf.operators.gram import GramOperator
 
 
 class _Wrapped(SymmetricOperator):
@@ -46,7 +48,13 @@ class ScaledOperator(_Wrapped):
 
     def matmul(self, X: Tensor) -> Tensor:
         """``c · S @ X``."""
-        return self.inner.matmul(X).mul_(self.factor)
+        return self._scaled(self.inner.matmul, X)
+
+    def _scaled(self, product: Callable[[Tensor], Tensor], X: Tensor) -> Tensor:
+        """A small S meets a large X, a large S is made smaller afterwards: nothing underflows."""
+        if self.factor > 1:
+            return product(X * self.factor)
+        return product(X).mul_(self.factor)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``c · S[i][:, j]``."""
@@ -58,7 +66,7 @@ class ScaledOperator(_Wrapped):
 
     def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:
         """``c · S[i][:, j] @ X``."""
-        return self.inner.block_matmul(i, j, X).mul_(self.factor)
+        return self._scaled(lambda Y: self.inner.block_matmul(i, j, Y), X)
 
     def diag(self) -> Tensor:
         """``c · diag(S)``."""
@@ -68,9 +76,28 @@ class ScaledOperator(_Wrapped):
         """``c² ‖S‖²``."""
         return self.factor**2 * self.inner.frob_sq()
 
+    def trace(self) -> float:
+        """``c · tr S``."""
+        return self.factor * self.inner.trace()
+
     def mean(self) -> float:
         """``c · mean(S)``."""
         return self.factor * self.inner.mean()
+
+
+def rescaled(S: SymmetricOperator, exponent: int) -> SymmetricOperator:
+    """2^exponent · S, to the bit; a Gram matrix in memory stays one.
+
+    Arguments:
+        S: the operator.
+        exponent: an even number.
+    """
+    if isinstance(S, GramOperator) and S.rows.group is None and len(S.rows.pieces) == 1:
+        d = None if S.d is None else S.d * 2.0**exponent
+        made: SymmetricOperator = GramOperator(S.B * 2.0 ** (exponent // 2), d, S.names)
+        made.about = S.about
+        return made
+    return ScaledOperator(S, 2.0**exponent)
 
 
 class DiagonalShift(_Wrapped):

@@ -47,7 +47,8 @@ class Writer:
         self, folder: str | Path, shape: tuple[int, int], dtype: str, identity: Mapping[str, Any]
     ):
         self.folder, self.shape, self.dtype = Path(folder), shape, dtype
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with files.writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         if (self.folder / files.MANIFEST).exists():
             raise InvalidFile(
                 str(self.folder), "already holds a matrix", "Choose another folder, or remove it"
@@ -56,7 +57,20 @@ class Writer:
         head = {"identity": dict(identity), "shape": list(shape), "dtype": dtype}
         self.done: dict[str, Any] = {}
         self._resume(head)
-        self.array = np.lib.format.open_memmap(self.folder / PART, mode="r+")
+        self.array = self._open()
+
+    def _open(self) -> np.memmap:
+        part = self.folder / PART
+        try:
+            array = np.lib.format.open_memmap(part, mode="r+")
+        except Exception as broken:  # headers are parsed in ways that raise what they like
+            raise self._foreign(f"{PART} is no .npy file") from broken
+        if (array.shape, array.dtype.name) != (tuple(self.shape), self.dtype):
+            raise self._foreign(f"{PART} has shape {array.shape}")
+        return array
+
+    def _foreign(self, problem: str) -> InvalidFile:
+        return InvalidFile(str(self.folder), problem, "Choose another folder, or remove it")
 
     def _resume(self, head: Mapping[str, Any]) -> None:
         """Read the notes of an earlier writer, or begin."""
@@ -66,11 +80,8 @@ class Writer:
         if notes.is_file() and part.is_file():
             found = _notes(notes)
             if found and found[0] != head:
-                raise InvalidFile(
-                    str(self.folder),
-                    f"holds another unfinished matrix: {found[0].get('identity')}",
-                    "Choose another folder, or remove it",
-                )
+                other = str(found[0].get("identity"))[:200]
+                raise self._foreign(f"holds another unfinished matrix: {other}")
             self.done = {note["unit"]: note["record"] for note in found[1:]}
             if found:  # without a last line that was cut off
                 files.write_text(notes, "".join(json.dumps(note) + "\n" for note in found))
@@ -93,14 +104,16 @@ class Writer:
             part.unlink(missing_ok=True)
             if broken.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise _disk_full(self.folder, size) from broken
-            raise
+            with files.writing(self.folder):
+                raise
 
     def note(self, unit: str, record: Any = None) -> None:
         """Say that a unit is written; ``record`` is kept with it."""
         self.array.flush()
         files.about_to("note")
         line = json.dumps({"unit": unit, "record": record})
-        with (self.folder / PROGRESS).open("a", encoding="utf-8") as file:
+        path = self.folder / PROGRESS
+        with files.writing(self.folder), path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -185,7 +198,8 @@ class Writer:
 
 def require_disk(folder: Path, need: float) -> None:
     """Refuse what the disk of a folder cannot hold."""
-    folder.mkdir(parents=True, exist_ok=True)
+    with files.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     if need > _free(folder):
         raise _disk_full(folder, need)
 
@@ -215,17 +229,21 @@ def begun(folder: str | Path) -> tuple[int, int] | None:
     """Shape of the unfinished array in a folder, if there is one."""
     path = Path(folder) / PROGRESS
     found = _notes(path) if path.is_file() else []
-    return (found[0]["shape"][0], found[0]["shape"][1]) if found else None
+    shape: list[int] = found[0].get("shape", []) if found else []
+    return (shape[0], shape[1]) if len(shape) == 2 else None
 
 
 def _notes(path: Path) -> list[Any]:
-    """The notes that are whole."""
-    found = []
-    for line in path.read_text("utf-8").splitlines():
+    """The notes that are whole: first what the matrix is, then the units that are done."""
+    found: list[Any] = []
+    for line in path.read_text("utf-8", errors="replace").splitlines():
         try:
-            found.append(json.loads(line))
-        except ValueError:
+            note = json.loads(line)
+        except (ValueError, RecursionError):
             break
+        if not (isinstance(note, dict) and (not found or {"unit", "record"} <= note.keys())):
+            break
+        found.append(note)
     return found
 
 

@@ -10,7 +10,6 @@ from math import inf
 import torch
 from torch import Tensor
 
-from symnmf.certificate import Yardstick
 from symnmf.contract import Check, Memory, Problem, Solver, State, whole
 from symnmf.labels import agreement, hard_labels
 from symnmf.objective import error
@@ -338,7 +337,7 @@ def _nothing(U: Tensor) -> Tensor:
 def _excess(problem: Problem, H: Tensor, TH: Tensor) -> float:
     """Excess with T H in place of S H; the error itself where that has no scale."""
     value = error(H, TH, problem.S.frob_sq())
-    excess = Yardstick(problem.spectrum, problem.k, problem.S.dtype).excess(value)
+    excess = problem.yardstick.excess(value)
     return value if excess is None else excess
 
 

@@ -1,0 +1,75 @@
+"""Write docs/licences.md: what symnmf needs when it runs, and under which licence that is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+PAGE = Path(__file__).with_name("licences.md")
+ROOT = Path(__file__).parents[1]
+#: What comes with torch on machines with a graphics card.
+CARDS = ("nvidia-", "triton", "cuda-")
+#: Other names of the same licence.
+NAMES = {
+    "apache software license": "Apache-2.0",
+    "apache license 2.0": "Apache-2.0",
+    "apache 2.0": "Apache-2.0",
+    "mit license": "MIT",
+    "bsd license": "BSD",
+    "isc license (iscl)": "ISC",
+    "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
+    "python software foundation license": "PSF-2.0",
+}
+HEAD = """# Licences
+
+symnmf is under Apache-2.0. It needs these packages when it runs; none of them is part of it.
+Written by `python docs/licences_page.py` from the metadata of the installed packages.
+
+| package | licence |
+|---|---|
+"""
+
+
+def needed() -> list[str]:
+    """Names of all packages that are needed, directly and indirectly."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    waiting, found = list(project["dependencies"]), set()
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        name = re.sub(r"[-_.]+", "-", requirement.name).lower()
+        marker = requirement.marker
+        if name in found or name.startswith(CARDS):
+            continue
+        if marker is not None and not marker.evaluate({"extra": ""}):
+            continue
+        try:
+            waiting += distribution(name).requires or []
+        except PackageNotFoundError:
+            continue
+        found.add(name)
+    return sorted(found)
+
+
+def licence(name: str) -> str:
+    """What the metadata of a package says, in the short form."""
+    about = distribution(name).metadata
+    said = about.get("License-Expression")
+    if not said:
+        classes = [c for c in about.get_all("Classifier", []) if c.startswith("License ::")]
+        said = ", ".join(c.split(" :: ")[-1] for c in classes)
+    if not said or said == "OSI Approved":
+        said = (about.get("License") or "").strip().splitlines()[0]
+    return NAMES.get(said.lower(), said)
+
+
+def page() -> str:
+    """The page."""
+    return HEAD + "".join(f"| {name} | {licence(name)} |\n" for name in needed())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,82 @@
+"""What commands print: lines for people, or one JSON document for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from symnmf.contract import Result
+
+#: How to print words that are not ours.
+PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
+
+
+class Output:
+    """Standard output of a command.
+
+    Arguments:
+        as_json: print nothing for people, and at the end one document.
+    """
+
+    def __init__(self, as_json: bool = False):
+        self.as_json = as_json
+        self.console = Console(quiet=as_json)
+
+    def line(self, text: str, style: str | None = None) -> None:
+        """A line as it is, for people."""
+        self.console.print(text, style=style, **PLAIN)
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A table for people."""
+        table = Table(*headings)
+        for row in rows:
+            table.add_row(*row)
+        self.console.print(table)
+
+    def result(self, title: str, result: Result) -> None:
+        """The verdict and what was spent, for people."""
+        table = Table(title=title, show_header=False, title_justify="left")
+        table.add_row("status", result.status.name)
+        for name, value in result.certificate.summary():
+            table.add_row(name, value)
+        spent = f"{result.iterations} iterations, {result.products:.0f} products"
+        table.add_row(f"spent by {result.solver}", f"{spent}, {result.seconds:.1f} s")
+        for note in result.notes:
+            table.add_row("note", note)
+        self.console.print(table)
+
+    def document(self, value: Any) -> None:
+        """The answer for machines."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def summary(result: Result) -> dict[str, Any]:
+    """A result as JSON: verdict, certificate, groups with their leaders, what was spent."""
+    from symnmf.groups.naming import groups
+    from symnmf.results import plain
+
+    return {
+        "status": result.status.name,
+        "good": result.status.good,
+        "verdict": result.certificate.verdict,
+        "n": result.H.shape[0],
+        "k": result.H.shape[1],
+        "certificate": plain(result.certificate.as_dict()),
+        "groups": [
+            {"number": g.number, "name": g.name, "leader": g.leader, "size": len(g.members)}
+            for g in groups(result)
+        ],
+        "solver": result.solver,
+        "seed": result.seed,
+        "iterations": result.iterations,
+        "products": result.products,
+        "seconds": result.seconds,
+        "notes": list(result.notes),
+    }

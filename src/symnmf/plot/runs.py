@@ -1,0 +1,104 @@
+"""Figures of a run: its way, and the spectrum it was measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symnmf.contract import Check
+from symnmf.errors import InvalidInput
+from symnmf.groups.rank import RankSuggestion
+from symnmf.plot.style import LINE, MUTED, OTHER, finish, log_ticks
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: What the way of a run can be drawn against.
+AXES = {"products": "products of S with k columns", "seconds": "seconds"}
+
+
+def rank_evidence(found: RankSuggestion) -> Figure:
+    """Leading eigenvalues on a log scale, with the suggested number of groups marked.
+
+    Arguments:
+        found: of :func:`symnmf.suggest_rank`.
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    at = np.arange(1, len(found.values) + 1)
+    line = Scatter(x=at, y=found.values, mode="lines+markers", name="eigenvalues")
+    line.hovertemplate = "λ_%{x} = %{y:.3g}<extra></extra>"
+    figure = Figure([line])
+    figure.add_vline(found.k + 0.5, line_dash="dash", annotation_text=f"{found.k} groups")
+    figure.update_xaxes(title="rank")
+    figure.update_yaxes(title="eigenvalue of S", type="log")
+    figure.update_layout(template="plotly_white", title=found.reasons[0])
+    return figure
+
+
+def spectrum(values: np.ndarray, k: int) -> Figure:
+    """Leading eigenvalues of S on a log scale, with the number of factors marked.
+
+    Arguments:
+        values: (p,) eigenvalues, descending, such as ``result.eigenvalues``.
+        k: the number of factors.
+
+    Example:
+        >>> len(spectrum(np.array([3.0, 1.0, 0.5]), k=2).data)
+        2
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    values = np.asarray(values, dtype=float)
+    values = values[values > 1e-6 * values[0]]
+    at = np.arange(1, len(values) + 1)
+    figure = Figure()
+    for inside, name, color in ((at <= k, "used", LINE), (at > k, "left out", MUTED)):
+        dots = Scatter(x=at[inside], y=values[inside], mode="markers", name=name)
+        dots.marker = {"size": 7, "color": color, "symbol": "circle" if color == LINE else "x"}
+        dots.hovertemplate = "λ_%{x} = %{y:.3g}<extra></extra>"
+        figure.add_trace(dots)
+    figure.add_vline(k + 0.5, line_dash="dash", line_color=OTHER, annotation_text=f"k = {k}")
+    figure.update_xaxes(title="rank")
+    ticks = log_ticks(float(values[-1]), float(values[0]))
+    figure.update_yaxes(title="eigenvalue of S", type="log", tickvals=ticks)
+    return finish(figure, "Spectrum", height=320, legend=True)
+
+
+def convergence(history: Sequence[Check], floor: float, axis: str = "products") -> Figure:
+    """Error above the least possible one against what was spent, and the gradient by its gate.
+
+    Arguments:
+        history: the looks of a run.
+        floor: least error that any factor of this size can have.
+        axis: ``"products"`` or ``"seconds"``.
+
+    Example:
+        >>> import symnmf as sn
+        >>> result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))) + 0.1, k=2)
+        >>> len(convergence(result.history, result.certificate.floor_low).data)
+        2
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    if axis not in AXES:
+        raise InvalidInput("axis", f"got {axis!r}", f"Choose {' or '.join(AXES)}")
+    looks = [c for c in history if np.isfinite(c.error) and np.isfinite(c.kkt_ratio)]
+    spent = [float(f"{getattr(c, axis):.4g}") for c in looks]
+    above = [float(f"{max(c.error - floor, 1e-8):.4g}") for c in looks]
+    gradient = [float(f"{max(c.kkt_ratio, 1e-4):.4g}") for c in looks]
+    figure = Figure(
+        [
+            Scatter(x=spent, y=above, mode="lines+markers", name="error above the least possible"),
+            Scatter(x=spent, y=gradient, mode="lines+markers", name="gradient ÷ its gate"),
+        ]
+    )
+    figure.data[0].line = {"color": LINE}
+    figure.data[1].line = {"color": OTHER, "dash": "dot"}
+    words = {"annotation_text": "gate", "annotation_y": 0, "annotation_position": "top left"}
+    figure.add_hline(1, line_dash="dash", line_color=MUTED, **words)
+    figure.update_xaxes(title=AXES[axis])
+    figure.update_yaxes(title="log scale", type="log", exponentformat="power", dtick=1)
+    return finish(figure, f"Convergence against {axis}", height=340, legend=True)

@@ -1,0 +1,54 @@
+"""Colours that everyone can tell apart, and how words of others get into a figure."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Okabe and Ito's colours, those that show on white and on black.
+GROUPS = ("#0082c8", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888")
+LINE, OTHER, MUTED = GROUPS[0], GROUPS[1], "#8a8a8a"
+#: From least to most; made to look the same with every kind of colour vision.
+SCALE = "Viridis"
+
+
+def label(name: str, most: int = 24) -> str:
+    """A name as it is, for a figure, where ``<`` and ``&`` would be markup; cut where too long.
+
+    Example:
+        >>> label("<b>A&B</b>")
+        '&lt;b&gt;A&amp;B&lt;/b&gt;'
+    """
+    text = name if len(name) <= most else f"{name[: most - 1]}…"
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Marks at 1, 2, 5 and their tens over a short range; at the tens alone over a long one.
+
+    Example:
+        >>> log_ticks(0.3, 8)
+        [0.5, 1.0, 2.0, 5.0]
+    """
+    first, last = floor(log10(low)), ceil(log10(high))
+    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    every = (float(f"{step}e{tens}") for tens in range(first, last + 1) for step in steps)
+    return [mark for mark in every if low <= mark <= high]
+
+
+def finish(
+    figure: Figure, title: str, *, height: int | None = None, legend: bool = False
+) -> Figure:
+    """The look that all figures share."""
+    above = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
+    figure.update_layout(
+        title=title,
+        template="plotly_white",
+        legend=above,
+        height=height,
+        showlegend=legend,
+    )
+    return figure

@@ -1,0 +1,165 @@
+"""Figures of extremes: thresholds, tails, events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symnmf.dependence.diagnostics import StabilityCurve
+from symnmf.dependence.tail import TailEstimate
+from symnmf.plot.style import GROUPS, LINE, MUTED, OTHER, finish, label, log_ticks
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+#: Rows of groups on a time line; a mark where an event hit a group so much harder than usual.
+ROWS, HIT = 30, 1.25
+
+
+def stability_curve(curve: StabilityCurve, baseline: np.ndarray | None = None) -> Figure:
+    """Mean tail dependence against the threshold, with its band, and what independence would give.
+
+    Arguments:
+        curve: of :func:`symnmf.dependence.diagnostics.threshold_stability`.
+        baseline: of :func:`symnmf.dependence.diagnostics.independence_baseline`.
+
+    Example:
+        >>> from symnmf.data import read_panel
+        >>> from symnmf.data.samples import sp500_prices
+        >>> from symnmf.dependence.diagnostics import threshold_stability
+        >>> panel = read_panel(sp500_prices(), kind="prices")
+        >>> len(stability_curve(threshold_stability(panel, draws=10)).data)
+        2
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    band = Scatter(
+        x=[*curve.q, *curve.q[::-1]],
+        y=[*curve.high, *curve.low[::-1]],
+        mode="lines",
+        fill="toself",
+        line={"width": 0},
+        fillcolor="rgba(0,130,200,0.2)",
+        hoverinfo="skip",
+        name="bootstrap band",
+    )
+    line = Scatter(x=curve.q, y=curve.mean, customdata=curve.count, name="mean off-diagonal entry")
+    line.line = {"color": LINE}
+    line.hovertemplate = "q = %{x:.3f}, %{customdata} exceedances: %{y:.3f}<extra></extra>"
+    figure = Figure([band, line])
+    if baseline is not None:
+        figure.add_hline(
+            float(baseline.mean()),
+            line_dash="dash",
+            line_color=OTHER,
+            annotation_text="independence",
+        )
+    ticks = log_ticks(float(curve.q.min()), float(curve.q.max()) * 1.0001)
+    figure.update_xaxes(
+        title="share of observations taken as extreme",
+        type="log",
+        tickvals=ticks,
+        ticktext=[f"{100 * q:g} %" for q in ticks],
+    )
+    figure.update_yaxes(title="mean tail dependence", rangemode="tozero")
+    return finish(figure, "Does the threshold matter?", height=340, legend=True)
+
+
+def hill_plot(
+    counts: np.ndarray, estimates: np.ndarray, names: Sequence[str], alpha: float = 2.0
+) -> Figure:
+    """Hill's estimates of the tail index of every margin against the number of extremes used.
+
+    Arguments:
+        counts: (m,) and ``estimates`` (m, n) of :func:`symnmf.dependence.diagnostics.hill_curve`.
+        names: of the n margins.
+        alpha: the index that is assumed, drawn as a line.
+    """
+    from plotly.graph_objects import Figure, Scatter
+
+    figure = Figure(
+        [Scatter(x=counts, y=y, name=label(n)) for y, n in zip(estimates.T, names, strict=True)]
+    )
+    figure.add_hline(alpha, line_dash="dash", annotation_text=f"assumed {alpha:g}")
+    figure.update_xaxes(title="number of extremes used", type="log")
+    figure.update_yaxes(title="tail index", rangemode="tozero")
+    figure.update_layout(template="plotly_white", title="How heavy are the tails?")
+    return figure
+
+
+def exceedance_dates(about: TailEstimate) -> Figure:
+    """When the extreme observations were, and how large."""
+    from plotly.graph_objects import Bar, Figure
+
+    figure = Figure([Bar(x=list(about.dates), y=about.radii)])
+    if about.threshold > 0:  # on a log scale words stand at the logarithm
+        height = np.log10(about.threshold)
+        words = {"annotation_text": "threshold", "annotation_y": height}
+        figure.add_hline(about.threshold, line_dash="dash", **words)
+    figure.update_xaxes(title="")
+    figure.update_yaxes(title="radius", type="log")
+    figure.update_layout(template="plotly_white", title=f"{len(about.dates)} extreme observations")
+    return figure
+
+
+def event_groups(
+    about: TailEstimate,
+    shares: np.ndarray,  # (events, k)
+    names: Sequence[str],
+    dates: Sequence[str] | None = None,
+) -> Figure:
+    """The extreme observations on a time line, and the groups that each hit harder than usual.
+
+    Arguments:
+        about: how the TPDM was estimated.
+        shares: of :func:`symnmf.groups.between.event_shares`.
+        names: of the k groups; the first thirty are shown.
+        dates: of the events; those of ``about`` by default.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> from symnmf.groups.between import event_shares
+        >>> S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
+        >>> labels = sn.factorize(S, k=4).labels()
+        >>> len(event_groups(S.about, event_shares(S, labels, 4), list("abcd")).data)
+        2
+    """
+    from plotly.graph_objects import Bar, Scatter
+    from plotly.subplots import make_subplots
+
+    when = np.array(about.dates if dates is None else dates)
+    shown = min(len(names), ROWS)
+    usual = shares.mean(axis=0)
+    lift = np.divide(shares, usual, out=np.zeros_like(shares), where=usual > 0)[:, :shown]
+    event, group = np.nonzero(lift >= HIT)
+    radii = about.radii / about.threshold if about.threshold > 0 else about.radii
+    figure: Figure = make_subplots(
+        rows=2, shared_xaxes=True, row_heights=[0.4, 0.6], vertical_spacing=0.06
+    )
+    bars = Bar(x=when, y=radii.round(3), marker_color=MUTED, name="size")
+    bars.hovertemplate = "%{x}: %{y:.2f} × the threshold<extra></extra>"
+    figure.add_trace(bars, row=1, col=1)
+    strength = lift[event, group]
+    dots = Scatter(
+        x=when[event],
+        y=group,
+        mode="markers",
+        customdata=np.column_stack((100 * shares[event, group], strength)).round(1),
+        marker={
+            "size": np.clip(3 + 2.5 * strength, 5, 14).round(1),
+            "color": [GROUPS[g % len(GROUPS)] for g in group],
+            "opacity": 0.75,
+        },
+    )
+    dots.hovertemplate = (
+        "%{x}: %{customdata[0]} % of the event, %{customdata[1]} × its usual share<extra></extra>"
+    )
+    figure.add_trace(dots, row=2, col=1)
+    marks = log_ticks(1, max(2.0, float(radii.max())))
+    figure.update_yaxes(title="size", type="log", tickvals=marks, row=1)
+    ticks = {"tickvals": list(range(shown)), "ticktext": [label(n, 16) for n in names[:shown]]}
+    figure.update_yaxes(ticks, autorange="reversed", row=2)
+    return finish(figure, f"{len(when)} extreme observations", height=260 + 22 * shown)

@@ -1,0 +1,132 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("report-data").textContent);
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+
+  // Theme: what the system asks for, until someone chooses.
+  const button = byId("theme");
+  const ink = { light: ["#1b2330", "#e3e7ee"], dark: ["#e8ecf2", "#343d4b"] };
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  let chosen = false;
+
+  function themed(layout, theme, width) {
+    const [text, grid] = ink[theme];
+    const out = structuredClone(layout);
+    const narrow = width < 500;
+    if (out.yaxis && out.yaxis.scaleanchor) out.height = Math.min(out.height, width + 20);
+    Object.assign(out, {
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", dragmode: false, autosize: true,
+      font: { color: text, size: narrow ? 10 : 12 }, margin: { l: 8, r: 8, t: out.showlegend ? 34 : 12, b: 8, pad: 2 },
+    });
+    for (const name of Object.keys(out).filter((key) => /^[xy]axis\d*$/.test(key))) {
+      out[name] = { gridcolor: grid, linecolor: grid, zeroline: false, automargin: true, ...out[name] };
+    }
+    return out;
+  }
+
+  function draw(theme) {
+    for (const [id, figure] of Object.entries(data.figures)) {
+      const options = { displayModeBar: false, responsive: true, doubleClick: false };
+      const place = byId(id);
+      const layout = themed(figure.layout, theme, place.clientWidth);
+      place.style.minHeight = `${layout.height}px`;
+      Plotly.react(place, figure.data, layout, options);
+    }
+  }
+
+  function show(theme) {
+    root.dataset.theme = theme;
+    button.textContent = theme === "dark" ? "Light theme" : "Dark theme";
+    draw(theme);
+  }
+
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    chosen = true;
+    show(root.dataset.theme === "dark" ? "light" : "dark");
+  });
+  system.addEventListener("change", () => chosen || show(system.matches ? "dark" : "light"));
+  show(system.matches ? "dark" : "light");
+
+  // A link to a group opens its card.
+  function open() {
+    const target = location.hash.length > 1 && byId(location.hash.slice(1));
+    if (target && target.matches("details")) target.open = true;
+  }
+  window.addEventListener("hashchange", open);
+  open();
+
+  // Search: names that begin with the words first, then those that contain them.
+  const { names, first, second, margin } = data.index;
+  const lower = names.map((name) => name.toLowerCase());
+  const MOST = 20;
+
+  function element(tag, text, className) {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    if (className) made.className = className;
+    return made;
+  }
+
+  function groupLink(number) {
+    const link = element("a");
+    link.href = `#group-${number}`;
+    link.append(`group ${number} `, element("bdi", data.leaders[number] ?? "", "name"));
+    return link;
+  }
+
+  function find(words) {
+    const begin = [], inside = [];
+    for (let i = 0; i < lower.length; i++) {
+      const at = lower[i].indexOf(words);
+      if (at === 0) begin.push(i);
+      else if (at > 0) inside.push(i);
+    }
+    return begin.concat(inside);
+  }
+
+  function row(i) {
+    const item = element("li");
+    item.append(element("bdi", names[i], "name found"), ": ");
+    if (first[i] === 0) {
+      item.append("in no group");
+      return item;
+    }
+    item.append(groupLink(first[i]), `, clarity ${margin[i]} %`);
+    if (second[i] > 0 && margin[i] < 100) item.append("; next best ", groupLink(second[i]));
+    return item;
+  }
+
+  const form = byId("search-form");
+  const input = byId("search"), status = byId("search-status"), results = byId("search-results");
+  const all = form ? status.textContent : "";
+  function search() {
+    const words = input.value.trim().toLowerCase();
+    const found = words ? find(words) : [];
+    results.replaceChildren(...found.slice(0, MOST).map(row));
+    const more = found.length > MOST ? `, the first ${MOST} are shown` : "";
+    status.textContent = words ? `${found.length.toLocaleString("en")} found${more}` : all;
+  }
+  if (form) {
+    form.hidden = false;
+    form.addEventListener("submit", (event) => event.preventDefault());
+    input.addEventListener("input", search);
+  }
+
+  // Downloads.
+  byId("downloads").hidden = Object.keys(data.downloads).length === 0;
+  for (const each of document.querySelectorAll("button[data-file]")) {
+    each.addEventListener("click", () => {
+      const name = each.dataset.file;
+      const kind = name.endsWith(".json") ? "application/json" : "text/csv;charset=utf-8";
+      const url = URL.createObjectURL(new Blob([data.downloads[name]], { type: kind }));
+      const link = element("a");
+      link.href = url;
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(url), 10000);
+    });
+  }
+  root.dataset.ready = "yes";
+})();

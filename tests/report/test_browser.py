@@ -1,0 +1,210 @@
+"""The report in a browser: no errors, no network, search, themes, phones, accessibility."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+import symnmf as sn
+from report_parts import HOSTILE, planted
+from symnmf.data.samples import sp500_prices
+from symnmf.report import write_report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)
+DRIVER = shutil.which("chromedriver")
+if CHROMIUM is None or DRIVER is None:
+    pytest.skip(
+        "no Chromium with its driver found: install Debian's chromium and chromium-driver",
+        allow_module_level=True,
+    )
+selenium = pytest.importorskip("selenium", reason="selenium is not installed")
+axe = pytest.importorskip("axe_core_python.selenium", reason="axe-core-python is not installed")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+PHONE = 390
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium.webdriver import Chrome, ChromeOptions
+    from selenium.webdriver.chrome.service import Service
+
+    options = ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Reports of 20 stocks (some with hostile names), 500, 2 763 and 100 000 instruments."""
+    folder = tmp_path_factory.mktemp("pages")
+    prices = sp500_prices()
+    prices.columns = [*HOSTILE, *prices.columns[len(HOSTILE) :]]
+    panel = sn.read_panel(prices, kind="prices")
+    S = sn.tail_dependence(panel)
+    classes = {name: name[:1] for name in prices.columns}
+    result = sn.factorize(S, 4, n_init=3)
+    more = {"title": HOSTILE[0], "panel": panel, "classes": classes}
+    made = {20: write_report(folder / "20.html", result, S, **more)}
+    for n, k in ((500, 22), (2763, 25), (100_000, 8)):
+        S, result = planted(n, k, tuple(f"T{i:06d}" for i in range(n)))
+        made[n] = write_report(folder / f"{n}.html", result, S, title=f"{n} instruments")
+    return made
+
+
+def look(browser, path, width=1200, theme="light"):
+    """Open a page; nothing may be wrong with it, and nothing may be asked of a network."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wish = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
+    browser.get_log("browser"), browser.get_log("performance")
+    browser.get(path.as_uri())
+    until(lambda: run(browser, "document.documentElement.dataset.ready") == "yes")
+    assert browser.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    sent = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    asked = [params["request"]["url"] for params in sent]
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert any(url.startswith("file:") for url in asked)  # the page itself: the log does see
+    assert run(browser, "performance.getEntriesByType('resource').length") == 0
+
+
+def run(browser, expression):
+    return browser.execute_script(f"return {expression}")
+
+
+def until(good, seconds=20):
+    end = time.monotonic() + seconds
+    while not good():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
+def type_words(browser, words):
+    box = browser.find_element("id", "search")
+    box.clear()
+    browser.execute_script(
+        "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
+        box,
+        words,
+    )
+    return [e.get_property("textContent") for e in browser.find_elements("css selector", ".found")]
+
+
+@pytest.mark.parametrize("n", [20, 500, 2763, 100_000])
+def test_it_opens_and_finds(browser, pages, n):
+    look(browser, pages[n])
+    wanted = "PFE" if n == 20 else f"T{n - 1:06d}"
+    assert type_words(browser, wanted.lower()) == [wanted]
+    link = browser.find_element("css selector", ".results a")
+    browser.execute_script("arguments[0].click()", link)
+    card = link.get_attribute("href").rsplit("#", 1)[1]
+    until(lambda: browser.find_element("id", card).get_property("open"))
+    assert type_words(browser, "no such name") == []
+    assert browser.find_element("id", "search-status").text == "0 found"
+    plots = browser.find_elements("css selector", ".plot")
+    assert len(plots) >= 6
+    for plot in plots:
+        assert plot.find_elements("css selector", "svg.main-svg"), plot.get_attribute("id")
+    look(browser, pages[n], PHONE)
+    assert run(browser, "document.documentElement.scrollWidth") <= PHONE
+    wide = run(
+        browser,
+        "[...document.querySelectorAll('main section, .card, figure, form')]"
+        f".filter(e => e.getBoundingClientRect().right > {PHONE}).map(e => e.id || e.className)",
+    )
+    assert wide == []
+
+
+def test_strange_names_are_words(browser, pages):
+    look(browser, pages[20])
+    shown = run(browser, "[...document.querySelectorAll('.members bdi')].map(e => e.textContent)")
+    for name in HOSTILE:
+        assert name in shown
+        assert name in type_words(browser, name)
+    assert run(browser, "document.querySelectorAll('img, b, main script').length") == 0
+    assert HOSTILE[0] in browser.title
+    ticks = run(browser, "[...document.querySelectorAll('.xtick text')].map(e => e.textContent)")
+    assert "<img src=x onerror=aler…" in ticks
+    browser.execute_script(  # even what should never get in cannot run
+        "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.hit=1\">')"
+    )
+    until(lambda: any("Content Security" in e["message"] for e in browser.get_log("browser")))
+    assert run(browser, "window.hit") is None
+
+
+def test_themes(browser, pages):
+    look(browser, pages[500], theme="dark")
+    state = (
+        "[document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor,"
+        " document.querySelector('#plot-spectrum .xtick text').style.fill]"
+    )
+    dark = run(browser, state)
+    assert dark[0] == "dark"
+    button = browser.find_element("id", "theme")
+    assert button.text == "Light theme"
+    button.click()
+    light = run(browser, state)
+    assert light[0] == "light"
+    assert light[1] != dark[1]
+    assert light[2] != dark[2]
+    assert button.text == "Dark theme"
+    button.click()
+    assert run(browser, state) == dark
+
+
+def test_keyboard(browser, pages):
+    from selenium.webdriver import ActionChains, Keys
+
+    look(browser, pages[500])
+    ActionChains(browser).send_keys(Keys.TAB).perform()
+    assert browser.switch_to.active_element.text == "Skip to the verdict"
+    assert run(browser, "getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    ActionChains(browser).send_keys(Keys.TAB, Keys.ENTER).perform()
+    assert run(browser, "document.documentElement.dataset.theme") == "dark"
+
+
+def test_downloads(browser, pages, tmp_path):
+    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    look(browser, pages[20])
+    for name in ("groups.csv", "certificate.json"):
+        button = browser.find_element("css selector", f"button[data-file='{name}']")
+        browser.execute_script("arguments[0].click()", button)
+        until((tmp_path / name).exists)
+    text = (tmp_path / "groups.csv").read_text("utf-8")
+    assert "\n'=cmd|" in text
+    assert "PFE" in text
+    assert json.loads((tmp_path / "certificate.json").read_text())["converged"] is True
+
+
+@pytest.mark.parametrize("n", [20, 500])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_accessibility(browser, pages, n, theme):
+    look(browser, pages[n], theme=theme)
+    some = "document.querySelectorAll('details:not(.card), .card:nth-child(-n+4)')"
+    browser.execute_script(f"{some}.forEach(d => d.open = true)")
+    type_words(browser, "T" if n == 500 else "PFE")
+    # What plotly draws lies inside an image with words: nobody reads its parts.
+    few = {"resultTypes": ["violations"]}
+    found = axe.Axe().run(browser, {"exclude": [[".plot svg"]]}, few)
+    serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], v["nodes"][0]["html"][:200]) for v in serious] == []
+    assert len(found["passes"]) > 20

@@ -1,0 +1,276 @@
+"""The report, as text: words, escapes, sizes."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import torch
+
+import symnmf as sn
+from conftest import dense, market
+from report_parts import HOSTILE, planted
+from symnmf.contract import Status
+from symnmf.data.samples import sp500_prices
+from symnmf.errors import InvalidFile
+from symnmf.report import gather, render, write_report
+from symnmf.report.words import overall, share, statements
+
+SECTIONS = ("verdict", "groups", "matrix", "classes", "events", "both", "how", "data", "words")
+PLOTS = ("seen", "made", "between", "classes", "events", "threshold", "pairs", "spectrum")
+
+
+class Page(HTMLParser):
+    """Text, scripts, links and ids of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.inside, self.text, self.scripts, self.ids, self.tags = [], [], [], [], []
+        self.attributes = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag in ("script", "style"):
+            self.inside.append(tag)
+            self.scripts.append([{"tag": tag, **dict(attrs)}, ""])
+
+    def handle_endtag(self, tag):
+        if self.inside and self.inside[-1] == tag:
+            self.inside.pop()
+
+    def handle_data(self, data):
+        if self.inside:
+            self.scripts[-1][1] += data
+        else:
+            self.text.append(data)
+
+
+@pytest.fixture
+def hostile():
+    return planted(24, 3, (*HOSTILE, *(f"name {i}" for i in range(24 - len(HOSTILE)))))
+
+
+@pytest.fixture(scope="module")
+def panel():
+    return sn.read_panel(sp500_prices(), kind="prices")
+
+
+@pytest.fixture(scope="module")
+def stocks(panel):
+    """The page of twenty stocks and its content."""
+    S = sn.tail_dependence(panel)
+    result = sn.factorize(S, 4, n_init=5)
+    classes = {"XOM": "energy", "CVX": "energy", "KO": "food", "PEP": "food"}
+    return gather(result, S, title="twenty stocks", panel=panel, classes=classes)
+
+
+def test_the_page_is_complete_in_itself(stocks):
+    text = render(stocks)
+    page = Page(text)
+    outward = ("src", "href", "action", "data", "poster")
+    links = [value for name, value in page.attributes if name in outward]
+    assert all(link.startswith("#") for link in links)
+    assert {link[1:] for link in links} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+    assert "link" not in page.tags
+    policy = next(v for name, v in page.attributes if name == "content" and "default-src" in v)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    runs = [body for attributes, body in page.scripts if attributes == {"tag": "script"}]
+    assert len(runs) == 2
+    for body in runs:
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+
+
+def test_every_section_is_there(stocks):
+    page = Page(render(stocks))
+    words = " ".join(" ".join(page.text).split())
+    for section in SECTIONS:
+        assert section in page.ids
+    assert words.index("A sound answer: 4 groups of 20 instruments.") < words.index("Group 1:")
+    for name in sp500_prices().columns:
+        assert name in words
+    assert "2020-03-16" in words  # the largest loss
+    for name in PLOTS:
+        assert f"plot-{name}" in page.ids
+    assert page.tags.count("h1") == 1
+    assert "main" in page.tags
+    data = json.loads(next(b for a, b in page.scripts if a.get("id") == "report-data"))
+    assert set(data["figures"]) == {i for i in page.ids if i.startswith("plot-")}
+    assert data["index"]["names"] == list(sp500_prices().columns)
+
+
+def test_numbers_of_the_page_are_those_of_the_result(stocks, panel):
+    S = sn.tail_dependence(panel)
+    entries = dense(S).numpy()[np.triu_indices(20, 1)]
+    assert stocks.tails.mean == pytest.approx(entries.mean(), rel=1e-5)
+    assert stocks.tails.baseline.mean() < stocks.tails.mean
+    for card in stocks.cards:
+        assert card.members[0].loading == 1
+        assert card.members[0].name == card.leader
+        assert card.size == len(card.members)
+    assert sum(card.size for card in stocks.cards) == 20
+    oil = next(c for c in stocks.cards if c.leader in ("XOM", "CVX"))
+    assert oil.cohesion == max(c.cohesion for c in stocks.cards)
+    event = stocks.tails.largest[0]
+    assert (event.date, event.groups[0][0]) == ("2020-03-16", oil.number)
+
+
+def test_few_days_and_chance_are_said(panel):
+    few = replace(panel, values=panel.values[:900], dates=panel.dates[:900])
+    S = sn.tail_dependence(few)
+    with pytest.warns(UserWarning, match="exceedances"):
+        result = sn.factorize(S, 12, n_init=3)
+    content = gather(result, S, panel=few)
+    assert "45 extreme days are few for 12 groups." in [s.short for s in content.statements]
+    assert content.level == "care"
+    rng = np.random.default_rng(0)
+    noise = replace(panel, values=rng.standard_t(3, size=panel.values.shape))
+    S = sn.tail_dependence(noise)
+    content = gather(sn.factorize(S, 2, n_init=3), S, panel=noise)
+    assert "Dependence in crashes is hardly above chance." in [s.short for s in content.statements]
+    assert content.tails.above_chance == pytest.approx(0, abs=0.05)
+
+
+def test_hedges_have_a_sign(panel):
+    returns = panel.values.copy()
+    returns[:, 3] *= -1
+    flipped = replace(panel, values=returns)
+    S = sn.abs_correlation(flipped)
+    content = gather(sn.factorize(S, 4), S, panel=flipped)
+    signs = {m.name: m.sign for card in content.cards for m in card.members}
+    assert signs[panel.names[3]] == -1 or sum(s < 0 for s in signs.values()) > 1
+    assert sum(card.opposite for card in content.cards) >= 1
+    assert "move against" in render(content)
+    assert content.other.kind == "tail"
+
+
+def test_hostile_names_are_text(hostile, tmp_path):
+    S, result = hostile
+    classes = {HOSTILE[0]: "</x>"}
+    path = write_report(tmp_path / "r.html", result, S, title=HOSTILE[0], classes=classes)
+    text = path.read_text("utf-8")
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+    page = Page(text)
+    assert page.tags.count("script") == 3
+    words = " ".join(page.text)
+    for name in HOSTILE:
+        assert name in words
+    data = json.loads(next(b for a, b in page.scripts if a.get("id") == "report-data"))
+    assert tuple(data["index"]["names"][: len(HOSTILE)]) == HOSTILE
+    assert "\n'=cmd|" in data["downloads"]["groups.csv"]
+    assert not re.search(r"^[=+@\t-]", data["downloads"]["groups.csv"], re.MULTILINE)
+
+
+def test_never_overwrites_unless_told_to(hostile, tmp_path):
+    S, result = hostile
+    write_report(tmp_path / "r.html", result, S)
+    with pytest.raises(InvalidFile, match="is there already"):
+        write_report(tmp_path / "r.html", result, S)
+    write_report(tmp_path / "r.html", result, S, force=True)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "sign"), [(2763, 25, "é"), (100_000, 50, "<"), (150_001, 2, "")]
+)
+def test_large_reports_stay_small(n, k, sign):
+    S, result = planted(n, k, tuple(f"instrument {i} {sign * 9}" for i in range(n)))
+    content = gather(result, S)
+    text = render(content)
+    assert len(text.encode()) < 15e6
+    assert ("too many to search" in text) == (n > 150_000)
+    assert ("group_loadings.csv" in content.downloads) == (n == 2763)
+    if n > 2763:
+        assert len(content.cards[0].members) == 40
+        assert "more; search for a name" in text
+
+
+def test_endless_names_are_cut_in_the_search():
+    S, result = planted(2000, 3, tuple(f"{i}" + "y" * 5000 for i in range(2000)))
+    content = gather(result, S)
+    assert 1000 < content.index.cut < 2000
+    assert "cut in the search" in render(content)
+    assert content.too_large[0] == "groups.csv"
+
+
+def test_a_single_group_and_lonely_instruments():
+    S = np.eye(6)
+    S[:3, :3] = 1
+    result = sn.factorize(S, 1)
+    assert "1 group of 6 instruments" in render(gather(result, sn.as_operator(S)))
+    many = sn.factorize(S, 4)
+    assert "Group 4:" in render(gather(many, sn.as_operator(S)))
+
+
+def test_a_factor_without_groups():
+    b = market("corr", 100)
+    good = sn.factorize(b.operator, b.k)
+    content = gather(replace(good, H=torch.zeros(100, 3)), b.operator)
+    assert content.level == "bad"
+    assert content.cards == []
+    assert "Do not use these groups." in render(content)
+
+
+def test_every_day_is_extreme(panel):
+    few = replace(panel, values=panel.values[:100], dates=panel.dates[:100])
+    S = sn.tail_dependence(few, count=100)
+    content = gather(sn.factorize(S, 3), S, panel=few)
+    assert S.about.threshold == 0
+    assert content.tails.sizes.max() == S.about.radii.max()
+    assert "plot-events" in render(content)
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_how_it_ended_in_words(status):
+    b = market("corr", 100)
+    good = sn.factorize(b.operator, b.k, n_init=3)
+    bad = replace(
+        good,
+        status=status,
+        certificate=replace(good.certificate, converged=status.good, agreement=0.9),
+    )
+    found = statements(bad)
+    level, sentence = overall(found)
+    expected = (
+        "good" if status.good else "bad" if status.name in ("COLLAPSED", "DIVERGED") else "care"
+    )
+    assert (found[0].level, level) == (expected, expected)
+    assert sentence.endswith(".")
+
+
+def test_the_verdict_says_what_is_weak():
+    b = market("corr", 100)
+    result = sn.factorize(b.operator, b.k)
+    assert statements(result)[4].short == "Other starts were not tried."
+
+    def with_certificate(**values):
+        return statements(replace(result, certificate=replace(result.certificate, **values)))
+
+    assert with_certificate(agreement=0.3)[4].level == "care"
+    assert with_certificate(agreement=0.99)[4].short == "Other starts find the same groups."
+    poor = with_certificate(excess=0.04, error=result.certificate.error + 0.04)
+    assert poor[1].level == "care"
+    lost = with_certificate(excess=0.9, error=result.certificate.error + 0.5, collapsed=True)
+    assert lost[1].level == "bad"
+    assert "10 %" in lost[1].long  # of the way
+    blurred = statements(replace(result, H=torch.ones(6, 2) + 0.01 * torch.eye(6, 2)))
+    assert blurred[3].level == "care"
+    assert statements(replace(result, H=torch.zeros(6, 2)))[3].level == "bad"
+    assert share(0) == "0 %"
+
+
+def test_too_little_for_the_other_kind(panel):
+    few = replace(panel, values=panel.values[:200], dates=panel.dates[:200])
+    S = sn.abs_correlation(few)
+    content = gather(sn.factorize(S, 3), S, panel=few)
+    assert content.other is None
+    assert "exceedances" in content.why_no_other
+    assert "are not compared" in render(content)

@@ -1,0 +1,29 @@
+"""Results to report on, made without long computations."""
+
+import torch
+
+from symnmf.contract import Problem, Result
+from symnmf.engine import judge
+from symnmf.operators import GramOperator
+
+#: Names that are no friends of markup, spreadsheets or layouts.
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "=cmd|'/c calc'!A0",
+    "<img src=x onerror=alert(2)>",
+    "שלום עולם",
+    "🚀🌈 emoji",
+    "long-" + "x" * 495,
+    "{{ 7 * 7 }}&amp;<b>bold</b>",
+    '"quoted" & `ticked`',
+)
+
+
+def planted(n: int, k: int, names=None) -> tuple[GramOperator, Result]:
+    """A matrix whose factor is known, and the result that says so."""
+    rng = torch.Generator().manual_seed(n)
+    H = 0.1 * torch.rand(n, k, generator=rng)
+    H[torch.arange(n), torch.randint(k, (n,), generator=rng)] += 1.0
+    H /= torch.linalg.vector_norm(H, dim=1, keepdim=True)
+    S = GramOperator(H, names=names)
+    return S, judge(Problem(S, k), H, name="planted")

@@ -1,0 +1,88 @@
+"""``make trust``: everything at full count, and the table of what was tried and what survived."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from trust.tally import rows  # noqa: E402
+
+#: What runs beside what: two at a time, the longest first.
+PARTS = [
+    "tests/trust/test_crashes.py",
+    "tests/trust/test_fuzz.py",
+    "tests/trust/test_numbers.py",
+    "tests/trust/test_long.py",
+    "tests/trust/test_disk.py",
+    "tests/trust/test_hostile.py",
+    "tests/trust/test_honest.py",
+    "tests/trust/test_supply.py",
+    "tests/distributed",
+]
+#: Rows that are counted by the test, not by the case, and what they must come to.
+WHOLE = {"tests/distributed": "same bits for any number of processes"}
+LEAST = {"kills": 200, "numbers": 1000, "fuzz": 100_000, "fits in one process": 1000}
+
+
+def run(part: str, table: Path) -> tuple[str, int, str]:
+    """One part in its own process."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", part],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "SYMNMF_TRUST": "full",
+            "SYMNMF_TRUST_TABLE": str(table),
+            "OMP_NUM_THREADS": "1",
+        },
+        capture_output=True,
+        text=True,
+    )
+    return part, done.returncode, done.stdout + done.stderr
+
+
+def counted(words: str) -> tuple[int, int]:
+    """Tests tried and passed, from the last line of pytest."""
+    passed, failed = (
+        sum(int(n) for n in re.findall(rf"(\d+) {kind}", words.splitlines()[-1]))
+        for kind in ("passed", r"(?:failed|error)")
+    )
+    return passed + failed, passed
+
+
+def main(parts: list[str]) -> int:
+    """Run all parts, print the table, and say whether every row is whole."""
+    began, good = time.monotonic(), True
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
+        table = Path(place) / "table"
+        found = {}
+        for part, code, words in pool.map(lambda part: run(part, table), parts):
+            if code:
+                good = False
+                print(f"{part} failed:\n{words[-6000:]}", file=sys.stderr)
+            if part in WHOLE:
+                found[WHOLE[part]] = list(counted(words))
+        found |= rows(table)
+    width = max(map(len, found), default=10)
+    print(f"{'what was tried':<{width}}  {'tried':>7}  {'survived':>8}")
+    for row, (tried, survived) in sorted(found.items()):
+        good = good and tried == survived > 0
+        print(f"{row:<{width}}  {tried:>7}  {survived:>8}  {100 * survived / tried:.4g} %")
+    for start, least in LEAST.items() if parts == PARTS else ():
+        total = sum(tried for row, (tried, _) in found.items() if row.startswith(start))
+        if total < least:
+            good = False
+            print(f"{start}: {total} tried, {least} were promised", file=sys.stderr)
+    print(f"{(time.monotonic() - began) / 60:.1f} minutes; {'all' if good else 'NOT ALL'} survived")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or PARTS))
