@@ -52,7 +52,7 @@ class Problem:
     two change no digit, and every number of the certificate is free of the scale.
 
     Attributes:
-        S: the operator, divided by ``unit``².
+        S: the operator, divided by the square of ``unit``.
         k: number of columns of H.
         seed: of the start and of every draw.
         start: ``"random"``, ``"nndsvd"`` or an (n, k) factor.
