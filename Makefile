@@ -15,7 +15,7 @@ demo: $(STAMP)
 test: lint types
 	@$(BIN)/python -m pytest -m "not slow"
 
-test-all: lint types
+test-all: lint types $(VENV)/.notebooks
 	@$(BIN)/python -m pytest
 
 trust: $(STAMP)
@@ -56,11 +56,12 @@ bench-scaling: $(STAMP)
 bench-predict: $(STAMP)
 	@$(BIN)/python -m benchmarks.predict $(DATA)
 
+# -P: else numbers.py would be taken for the module of Python that has its name.
 numbers: $(STAMP)
-	@$(BIN)/python docs/numbers.py
+	@$(BIN)/python -P docs/numbers.py
 
 docs: $(VENV)/.docs
-	@$(BIN)/python docs/numbers.py --check
+	@$(BIN)/python -P docs/numbers.py --check
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
 $(STAMP): pyproject.toml constraints.txt
@@ -71,6 +72,10 @@ $(STAMP): pyproject.toml constraints.txt
 
 $(VENV)/.docs: $(STAMP)
 	@$(PIP) install -e '.[docs]'
+	@touch $@
+
+$(VENV)/.notebooks: $(STAMP)
+	@$(PIP) install -e '.[notebooks]'
 	@touch $@
 
 clean:

@@ -1,15 +1,73 @@
 """Sphinx configuration."""
 
+import json
+
+from docutils import nodes
+from myst_parser.parsers.sphinx_ import MystParser
+
 from symnmf import __version__
 
 project = "symnmf"
 author = "the symnmf developers"
 release = __version__
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "myst_parser"]
+source_suffix = {".md": "markdown", ".ipynb": "notebook"}
+myst_enable_extensions = ["amsmath", "attrs_block", "dollarmath"]
+myst_heading_anchors = 3
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"secondary_sidebar_items": []}
+html_title = "symnmf"
+html_theme_options = {
+    "header_links_before_dropdown": 8,
+    "secondary_sidebar_items": ["page-toc"],
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+}
+html_static_path = ["_static"]
+html_css_files = ["cards.css"]
 exclude_patterns = ["_build"]
 napoleon_custom_sections = [("Arguments", "params_style")]
+napoleon_use_ivar = True
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
-suppress_warnings = ["myst.header"]
+# Two classes may have one name in two modules; autodoc links the short names of type hints.
+suppress_warnings = ["myst.header", "ref.python"]
+
+
+class NotebookParser(MystParser):
+    """A notebook as a page: its words as markdown, its code as blocks, without running it."""
+
+    supported = ("notebook",)
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        """Turn the cells into one page of markdown."""
+        parts = []
+        for cell in json.loads(inputstring)["cells"]:
+            text = "".join(cell["source"])
+            parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        super().parse("\n\n".join(parts), document)
+
+
+def show_formulas(app, what, name, obj, options, lines):
+    """Formulas of docstrings, indented paragraphs, as they stand; |x| is no substitution."""
+    shown, literal = [], False
+    for line in lines:
+        indented = line.startswith("    ")
+        if line.strip() and not indented:
+            literal = False
+        elif indented and shown and not shown[-1] and not literal:
+            last = next((text for text in reversed(shown) if text), "")
+            if not last.startswith(" "):  # after a paragraph, not within a section
+                shown += ["::", ""]
+                literal = True
+        if not literal and not line.strip().startswith((">>>", "...")):
+            parts = line.split("``")  # every other one is code
+            parts[::2] = [part.replace("|", "\\|") for part in parts[::2]]
+            line = "``".join(parts)
+        shown.append(line)
+    lines[:] = shown
+
+
+def setup(app):
+    """Register the parser of notebooks, and the reader of docstrings before napoleon's."""
+    app.add_source_parser(NotebookParser)
+    app.connect("autodoc-process-docstring", show_formulas, priority=100)

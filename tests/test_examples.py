@@ -1,8 +1,10 @@
-"""Every example in a docstring runs."""
+"""Every example in a docstring runs, and every public name has one."""
 
 import doctest
 import importlib
+import inspect
 import pkgutil
+from types import ModuleType
 
 import pytest
 
@@ -22,11 +24,29 @@ def test_docstrings(name):
     assert outcome.failed == 0
 
 
-def test_there_are_examples():
+def examples(thing):
+    """Examples in a docstring; in those of its functions too, where it is a module."""
+    found = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
+    if isinstance(thing, ModuleType):
+        for name, part in vars(thing).items():
+            if inspect.isfunction(part) and not name.startswith("_"):
+                found += examples(part)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(set(symnmf.__all__) - {"__version__"}))
+def test_every_public_name_has_an_example(name):
+    assert examples(getattr(symnmf, name)), f"symnmf.{name} needs an Example: section"
+
+
+def test_examples_of_public_names_are_among_those_that_run():
     finder = doctest.DocTestFinder()
-    found = sum(
-        bool(test.examples)
-        for name in MODULES
-        for test in finder.find(importlib.import_module(name))
-    )
-    assert found >= 15
+    run = {
+        example.source
+        for module in MODULES
+        for test in finder.find(importlib.import_module(module))
+        for example in test.examples
+    }
+    for name in set(symnmf.__all__) - {"__version__"}:
+        sources = {example.source for example in examples(getattr(symnmf, name))}
+        assert sources <= run, name

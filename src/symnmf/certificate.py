@@ -42,6 +42,13 @@ class Certificate:
         paper_converged: the paper's three gates, literally.
         exact: the factor is known to be the best, in closed form.
         agreement: mean pairwise ARI of the labels of several good starts, when asked for.
+
+    Example:
+        >>> import numpy as np, symnmf as sn
+        >>> S = np.kron(np.eye(2), np.ones((3, 3))) + 0.1
+        >>> c = sn.factorize(S, k=2).certificate
+        >>> c.converged, c.collapsed, f"{c.worth} of {c.possible} factors"
+        (True, False, '2 of 2 factors')
     """
 
     error: float

@@ -52,7 +52,7 @@ class Problem:
     two change no digit, and every number of the certificate is free of the scale.
 
     Attributes:
-        S: the operator, divided by ``unit``².
+        S: the operator, divided by the square of ``unit``.
         k: number of columns of H.
         seed: of the start and of every draw.
         start: ``"random"``, ``"nndsvd"`` or an (n, k) factor.
@@ -270,7 +270,12 @@ class Check:
 
 
 class Status(Enum):
-    """How a run ended."""
+    """How a run ended.
+
+    Example:
+        >>> Status.CONVERGED.good, Status.COLLAPSED.good
+        (True, False)
+    """
 
     EXACT = "exact"
     CONVERGED = "converged"
@@ -340,6 +345,12 @@ class Result:
         notes: what was chosen for the caller, and why.
         eigenvalues: (p,) the largest of S, descending, as far as they were needed; None where the
             result comes from elsewhere.
+
+    Example:
+        >>> import numpy as np, symnmf as sn
+        >>> result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), k=2)
+        >>> result.H.shape, result.status.name, result.labels().unique(return_counts=True)[1]
+        (torch.Size([6, 2]), 'EXACT', tensor([3, 3]))
     """
 
     H: Tensor

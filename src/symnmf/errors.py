@@ -4,7 +4,16 @@ from __future__ import annotations
 
 
 class SymnmfError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of every error that this package raises on purpose.
+
+    Example:
+        >>> import symnmf as sn
+        >>> try:
+        ...     sn.factorize([[1.0, 0.5], [0.5, 1.0]], k=3)
+        ... except SymnmfError as wrong:
+        ...     print(wrong)
+        k: got 3. Pass a whole number from 1 to n = 2.
+    """
 
 
 class InvalidInput(SymnmfError, ValueError):

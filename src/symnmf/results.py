@@ -117,6 +117,13 @@ def load(folder: str | Path) -> Result:
 
     Arguments:
         folder: of the result.
+
+    Example:
+        >>> import tempfile, numpy as np, symnmf as sn
+        >>> result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), k=2)
+        >>> again = load(sn.save(result, tempfile.mkdtemp()))
+        >>> bool((again.H == result.H).all()), again.certificate == result.certificate
+        (True, True)
     """
     found, content = files.read_manifest(Path(folder), KIND)
     try:

@@ -30,6 +30,16 @@ class Checkpoint:
         folder: made when missing; it holds one checkpoint, the newest.
         every_seconds: time between two saves; they happen at checks, and at the end.
         overwrite: replace an unfinished run that is there.
+
+    Example:
+        >>> import tempfile, warnings, numpy as np, symnmf as sn
+        >>> S = np.kron(np.eye(2), np.ones((3, 3))) + 0.1
+        >>> saved = Checkpoint(tempfile.mkdtemp())
+        >>> with warnings.catch_warnings(action="ignore"):  # ten steps are too few
+        ...     sn.factorize(S, 2, "admm", max_iter=10, checkpoint=saved).status.name
+        'MAX_ITER'
+        >>> sn.factorize(S, 2, "admm", checkpoint=saved, resume=True).status.name
+        'CONVERGED'
     """
 
     folder: Path

@@ -27,6 +27,10 @@ class Monitor:
         stagnation: τ of the decrease against the error at the start.
         patience: looks without progress (error within its resolution, gradient not a tenth lower)
             before the run is given up.
+
+    Example:
+        >>> Monitor().gate(n=1000), Monitor(kkt_gate=1e-6).gate(n=1000)
+        (0.001, 1e-06)
     """
 
     kkt_gate: float | None = None

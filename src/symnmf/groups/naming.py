@@ -103,7 +103,14 @@ def by_name(values: Any) -> Any:
 
 
 def group_of(result: Result) -> dict[str, str]:
-    """Name of the group of every instrument."""
+    """Name of the group of every instrument.
+
+    Example:
+        >>> import symnmf as sn
+        >>> S = np.kron(np.diag([1.0, 0.9]), np.ones((3, 3)))[:5, :5]
+        >>> group_of(sn.factorize(S, k=2))
+        {'0': '1 0', '1': '1 0', '2': '1 0', '3': '2 3', '4': '2 3'}
+    """
     found = dict.fromkeys(names_of(result), UNASSIGNED)
     found |= {member: group.name for group in groups(result) for member in group.members}
     return found
@@ -175,6 +182,13 @@ def compare(result: Result, classes: Any) -> Comparison:
     Arguments:
         result: a factorization.
         classes: class of each name (a mapping or a pandas Series), or one for each row.
+
+    Example:
+        >>> import symnmf as sn
+        >>> S = np.kron(np.diag([1.0, 0.9]), np.ones((3, 3)))[:5, :5]
+        >>> found = compare(sn.factorize(S, k=2), ["oil", "oil", "oil", "banks", "banks"])
+        >>> found.ari, found.table.loc["1 0", "oil"].item()
+        (1.0, 3)
     """
     import pandas as pd
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score

@@ -110,6 +110,18 @@ def tail_scales(panel: Panel, tail: str = "lower", q: float = TAIL) -> np.ndarra
     """s_i with P(X_i > x) ≈ (s_i / x)² in the tail: s = x_(m) · (m / T)^{1/2}, m = ⌊q·T⌋.
 
     Warns when Hill's estimate of an index is far from 2.
+
+    Arguments:
+        panel: returns.
+        tail: ``"lower"`` (losses) or ``"upper"``.
+        q: share of the observations that make the tail.
+
+    Example:
+        >>> import symnmf as sn
+        >>> u = np.random.default_rng(0).uniform(size=(10_000, 2))
+        >>> pareto = sn.read_panel([3.0, 5.0] / np.sqrt(u), kind="returns")  # P(X > x) = (s / x)²
+        >>> tail_scales(pareto, tail="upper").round()
+        array([3., 5.])
     """
     X = signed_for(panel, tail)
     m = max(2, int(q * len(X)))
@@ -140,6 +152,15 @@ def variance_risk(result: Result, weights: Any, volatilities: Any, *, S: Symmetr
         weights: (n,) amounts, or by name; may be negative.
         volatilities: (n,) standard deviations, or by name.
         S: of :func:`symnmf.abs_correlation`, which kept the signs.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> S = sn.abs_correlation(panel)
+        >>> risk = variance_risk(sn.factorize(S, k=3), [0.05] * 20, panel.values.std(axis=0), S=S)
+        >>> bool(np.isclose(risk.total, (panel.values @ np.full(20, 0.05)).std()))
+        True
     """
     about = S.about
     if not isinstance(about, CorrelationEstimate):
@@ -248,6 +269,14 @@ def group_returns(result: Result, panel: Panel, S: SymmetricOperator | None = No
         panel: the returns; missing numbers do not count.
         S: of :func:`symnmf.abs_correlation`: a member that moves against the leader of its group
             then counts with its sign turned.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> made = group_returns(sn.factorize(sn.abs_correlation(panel), k=3), panel)
+        >>> made.series.shape == (len(panel.values), 3), made.r_squared.shape
+        (True, (20,))
     """
     check_panel(panel, result)
     H, X = result.H.to(torch.float64).cpu().numpy(), panel.values

@@ -63,6 +63,15 @@ def bootstrap(
         draws: number of samples.
         block: rows drawn together, longer than what one day tells about the next.
         seed: of the draws and the fits.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> result = sn.factorize(sn.abs_correlation(panel), k=3)
+        >>> held = bootstrap(panel, result, "correlation", draws=2)
+        >>> held.together.shape, len(held.groups), len(held.members)
+        (torch.Size([20, 20]), 3, 20)
     """
     check_panel(panel, result)
     T, n = panel.values.shape
@@ -121,6 +130,15 @@ def significance(
         result: a factorization of it; columns in the order of :func:`ordered`.
         draws: shuffles; each is estimated and fitted.
         seed: of the shuffles and the fits.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> S = sn.tail_dependence(panel)
+        >>> found = significance(panel, S, sn.factorize(S, k=3), draws=3)
+        >>> found.p_value.tolist()  # no shuffle has a group like these; 1 / (3 + 1) is the least
+        [0.25, 0.25, 0.25]
     """
     from symnmf.dependence.tail import tail_dependence
 

@@ -39,6 +39,21 @@ class SymmetricOperator(ABC):
     implements the four abstract methods. The others have slow, right defaults.
 
     Reductions to a number (``frob_sq``, ``mean``, ``trace``) are made in float64.
+
+    Example:
+        >>> class Ones(SymmetricOperator):
+        ...     def __init__(self, n):
+        ...         self.n, self.dtype, self.device = n, torch.float32, torch.device("cpu")
+        ...     def matmul(self, X):
+        ...         return X.sum(dim=0).expand(self.n, -1).clone()
+        ...     def block(self, i, j):
+        ...         return torch.ones(len(i), len(j))
+        ...     def frob_sq(self):
+        ...         return float(self.n**2)
+        ...     def mean(self):
+        ...         return 1.0
+        >>> Ones(4), Ones(4).trace(), Ones(4).row_norms()
+        (Ones(n=4, dtype=float32), 4.0, tensor([2., 2., 2., 2.]))
     """
 
     n: int

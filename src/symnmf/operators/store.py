@@ -83,6 +83,12 @@ def open_matrix(
             others are moved tile by tile.
         tile_bytes: size of a tile; about two are in use at a time.
         verify: check the checksums, which reads the rows once.
+
+    Example:
+        >>> import tempfile, symnmf as sn
+        >>> folder = sn.write_matrix(Path(tempfile.mkdtemp()) / "S", np.eye(3), form="dense")
+        >>> open_matrix(folder).trace()
+        3.0
     """
     folder = Path(folder)
     stored = read_stored(folder)

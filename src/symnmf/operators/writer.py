@@ -250,6 +250,11 @@ def _notes(path: Path) -> list[Any]:
 def write_matrix(folder: str | Path, S: Tensor | np.ndarray, **options: Any) -> Path:
     """Write an array that is in memory, whole.
 
+    Arguments:
+        folder: made when missing.
+        S: (n, n) matrix, or the (n, m) factor B of S = B Bᵀ.
+        options: ``form``, ``"dense"`` or ``"gram"``, and what else :meth:`Writer.finish` takes.
+
     Example:
         >>> import tempfile
         >>> from symnmf.operators.store import open_matrix

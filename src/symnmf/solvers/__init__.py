@@ -1,6 +1,10 @@
 """The algorithms, each a frozen dataclass of hyper-parameters; the registry names them.
 
-Calling the package lists the registry: ``symnmf.solvers()``.
+Calling the package lists the registry:
+
+>>> import symnmf as sn
+>>> sn.solvers()["admm"].reference
+'Boyd et al. 2011'
 """
 
 from __future__ import annotations
