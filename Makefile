@@ -58,10 +58,10 @@ bench-predict: $(STAMP)
 
 # -P: else numbers.py would be taken for the module of Python that has its name.
 numbers: $(STAMP)
-	@$(BIN)/python -P docs/numbers.py
+	@$(BIN)/python -P docs/fill.py
 
 docs: $(VENV)/.docs
-	@$(BIN)/python -P docs/numbers.py --check
+	@$(BIN)/python -P docs/fill.py --check
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
 $(STAMP): pyproject.toml constraints.txt

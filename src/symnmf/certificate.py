@@ -84,6 +84,8 @@ class Certificate:
         if self.collapsed:
             return "Collapsed: the columns of H are nearly the same and carry no groups."
         near = "" if self.excess is None else f" {100 * self.excess:.2g} % above the global floor"
+        if abs(self.error - self.floor_low) < self.resolution:
+            near = " at the global floor"
         fit = f"fit{near}, {self.worth} of {self.possible} factors' worth of structure"
         if not self.converged:
             return f"Not converged: {fit}."

@@ -11,6 +11,7 @@ from symnmf.bench import tables
 from symnmf.bench.store import Store
 from symnmf.bench.study import Study
 from symnmf.plot.style import GROUPS
+from symnmf.solvers.registry import solvers
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -30,7 +31,7 @@ def traces(results: pd.DataFrame, axis: str = "products", title: str = "") -> Fi
         title: of the figure.
     """
     figure = _figure(title, f"{axis} (log scale)", "error (log scale)")
-    for at, (_, run) in enumerate(results.iterrows()):
+    for at, (_, run) in enumerate(results.sort_values(axis).iterrows()):
         looks = [look for look in run["looks"] if look[AXES[axis]] > 0]
         figure.add_scatter(
             x=[look[AXES[axis]] for look in looks],
@@ -56,8 +57,8 @@ def profiles(results: pd.DataFrame, measure: str = "products", title: str = "") 
     for at, name in enumerate(order):
         solved, share = shares[name]
         figure.add_scatter(
-            x=[*solved, 1000.0] if len(solved) else [1.0, 1000.0],
-            y=[*share, share[-1]] if share else [0.0, 0.0],
+            x=[1.0, *solved, 1000.0],
+            y=[0.0, *share, share[-1] if share else 0.0],
             name=name,
             mode="lines",
             line={"shape": "hv", **_line(at)},
@@ -68,11 +69,15 @@ def profiles(results: pd.DataFrame, measure: str = "products", title: str = "") 
 
 
 def write(study: Study, store: Store) -> list[Path]:
-    """The figures of a study that factorizes, as pages that share one script."""
+    """The figures of a study that factorizes, of its default rows, as pages that share a script."""
     results = tables.frame(study, store)
     if "looks" not in results:
         return []
-    plain = results[results["configuration"] == results["solver"]]
+    known = solvers()
+    shown = [name for name in known if known[name].tier == "default"]  # with default options
+    plain = results[results["configuration"].isin(shown)]
+    if plain.empty:
+        plain = results
     made = {f"-profile-{m}": profiles(plain, m, study.title) for m in AXES}
     for (kind, n), part in plain.groupby(["kind", "n"]):
         first = part[part["seed"] == part["seed"].iloc[0]]
@@ -82,7 +87,7 @@ def write(study: Study, store: Store) -> list[Path]:
     written = []
     for suffix, figure in made.items():
         path = store.folder / f"{study.name}{suffix}.html"
-        figure.write_html(path, include_plotlyjs="directory")
+        figure.write_html(path, include_plotlyjs="directory", config={"displayModeBar": False})
         written.append(path)
     return written
 
@@ -97,7 +102,9 @@ def _figure(title: str, x: str, y: str) -> Figure:
             "xaxis_title": x,
             "yaxis_title": y,
             "width": 900,
-            "height": 560,
+            "height": 600,
+            "margin": {"t": 60, "b": 60},
+            "legend": {"font": {"size": 11}},
         }
     )
 

@@ -108,8 +108,9 @@ def counts(study: Study, store: Store) -> pd.DataFrame:
             row |= {f"paper: {c}": v for c, v in figure.items() if c not in study.columns}
         rows.append(row)
     made = pd.DataFrame(rows)
-    sized = [c for n in sorted(results["n"].unique()) for c in made if c.startswith(f"n={n}:")]
-    return made[["configuration", *sized, *(c for c in made.columns[1:] if c not in sized)]]
+    columns = [str(column) for column in made]
+    sized = [c for n in sorted(results["n"].unique()) for c in columns if c.startswith(f"n={n}:")]
+    return made[["configuration", *sized, *(c for c in columns[1:] if c not in sized)]]
 
 
 def best(study: Study, store: Store) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Fill the numbers of README and docs from results/: `python docs/numbers.py [--check]`.
+"""Fill the numbers of README and docs from results/: `python docs/fill.py [--check]`.
 
 Between `<!-- from NAME -->` and `<!-- end -->` stands what the view NAME finds in the store. A run
 or a sheet that is missing is an error, and with `--check` so is a page that would change.
