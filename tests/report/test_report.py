@@ -123,6 +123,7 @@ def test_numbers_of_the_page_are_those_of_the_result(stocks, panel):
     assert (event.date, event.groups[0][0]) == ("2020-03-16", oil.number)
 
 
+@pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
 def test_few_days_and_chance_are_said(panel):
     few = replace(panel, values=panel.values[:900], dates=panel.dates[:900])
     S = sn.tail_dependence(few)
