@@ -12,8 +12,9 @@ PATHS  := src tests benchmarks docs
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
 
+# A process for each core, with a thread each; the tests of a file stay together.
 test: lint types
-	@$(BIN)/python -m pytest -m "not slow"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 test-all: lint types $(VENV)/.notebooks
 	@$(BIN)/python -m pytest
@@ -23,7 +24,7 @@ trust: $(STAMP)
 
 # The tests with the lowest versions that pyproject.toml allows, in a venv of their own.
 test-oldest: $(OLDEST)/.installed
-	@$(OLDEST)/bin/python -m pytest -m "not slow"
+	@OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto --dist loadfile -m "not slow"
 
 $(OLDEST)/.installed: pyproject.toml constraints.txt
 	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
