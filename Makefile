@@ -12,9 +12,9 @@ PATHS  := src tests benchmarks docs
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
 
-# A process for each core, with a thread each; the tests of a file stay together.
+# A process for each core, with a thread each.
 test: lint types
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 test-all: lint types $(VENV)/.notebooks
 	@$(BIN)/python -m pytest
@@ -24,7 +24,7 @@ trust: $(STAMP)
 
 # The tests with the lowest versions that pyproject.toml allows, in a venv of their own.
 test-oldest: $(OLDEST)/.installed
-	@OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto --dist loadfile -m "not slow"
+	@OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto --dist worksteal -m "not slow"
 
 $(OLDEST)/.installed: pyproject.toml constraints.txt
 	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
