@@ -229,3 +229,9 @@ def test_every_public_name_is_in_the_api():
         assert f"`sn.{public}`" in overview, f"name sn.{public} in docs/api.md"
     named = set(re.findall(r"`sn\.(\w+)`", overview))
     assert named <= set(symnmf.__all__)
+
+
+def test_numbers_of_the_pages_come_from_results():
+    command = [sys.executable, "-P", str(ROOT / "docs" / "fill.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
