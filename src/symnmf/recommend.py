@@ -18,7 +18,7 @@ GOALS = ("fit", "labels")
 ONE_DIRECTION = 5e-4
 #: And the effective rank up to which they have one whatever that sine is.
 NEARLY_RANK_ONE = 1.05
-#: Effective rank that tells the paper's two kinds of spectra apart: 1.1–1.9 and 3.6–4.2 (Table 2).
+#: Effective rank that tells the paper's two kinds of spectra apart: 1.1–1.9 and 3.6–4.2 (Table 3).
 CORRELATION_TYPE = 2.5
 #: From this size on the paper's runs are long.
 LARGE = 100_000
