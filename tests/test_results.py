@@ -56,6 +56,16 @@ def test_a_file_of_someone_else_is_not_replaced(result, tmp_path):
     assert (tmp_path / "labels.csv").read_text() == "mine"
 
 
+def test_a_matrix_is_not_replaced_by_a_result(result, tmp_path):
+    """Not even by force: its manifest would be gone."""
+    sn.write_matrix(tmp_path, np.eye(4), form="dense")
+    with pytest.raises(InvalidFile, match="already holds a matrix\\. Choose another folder\\.$"):
+        sn.save(result, tmp_path, force=True)
+    assert sn.open_matrix(tmp_path).n == 4
+    (tmp_path / "manifest.json").write_text("{")  # nobody's any more
+    sn.save(result, tmp_path, force=True)
+
+
 SAVE = """
 import torch, symnmf as sn
 S = torch.kron(torch.eye(2), torch.ones(2, 2))

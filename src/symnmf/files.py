@@ -15,10 +15,11 @@ import re
 import socket
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from symnmf.errors import FolderBusy, InvalidFile, NotEnough, NotWritable, SymnmfError
 
@@ -245,6 +246,66 @@ def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
         return files, manifest["content"]
     except (KeyError, TypeError, AttributeError, OSError) as broken:
         raise InvalidFile(str(path), "is no complete manifest", "Check the folder") from broken
+
+
+def held(folder: Path) -> str | None:
+    """What kind of set a folder holds; None where there is none that can be read."""
+    try:
+        found = read_json(folder / MANIFEST)
+    except InvalidFile:
+        return None
+    kind = found.get("kind") if isinstance(found, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def check_free(folder: Path, kind: str, names: Iterable[str], *, force: bool) -> None:
+    """Refuse a folder that holds a set of files, or one of its names, unless told to replace it.
+
+    A set of another kind is never replaced.
+    """
+    there = held(folder)
+    other = there not in (None, kind)
+    if other or ((folder / MANIFEST).exists() and not force):
+        what = "files of another kind" if there is None else f"a {there.removeprefix('symnmf ')}"
+        remedy = "Choose another folder" + ("" if other else ", or pass force")
+        raise InvalidFile(str(folder), f"already holds {what}", remedy)
+    for name in () if force else names:
+        if (folder / name).exists():
+            raise InvalidFile(
+                str(folder / name), "is there already", "Choose another folder, or pass force"
+            )
+
+
+def write_set(
+    folder: Path,
+    kind: str,
+    model: Mapping[str, Tensor],
+    content: Any,
+    tables: Mapping[str, str | Callable[[Path], Any]],
+    stale: Iterable[str] = (),
+) -> None:
+    """Make a model current in one step, then write the tables that are made from it.
+
+    Whoever is killed leaves the old model or the new one, and no table of one beside the other.
+
+    Arguments:
+        folder: which is locked.
+        kind: of the manifest.
+        model: tensors by name.
+        content: of the manifest.
+        tables: file name → its text, or what writes it to a path.
+        stale: other files that were made from the old model.
+    """
+    name = f"model-{uuid4().hex[:12]}.safetensors"
+    write_tensors(folder / name, model)
+    for old in {**tables, **dict.fromkeys(stale)}:
+        about_to("remove")
+        (folder / old).unlink(missing_ok=True)
+    write_manifest(folder, kind, {"model": name}, content)
+    for table, write in tables.items():
+        with atomic(folder / table) as temporary:
+            temporary.write_text(write, "utf-8") if isinstance(write, str) else write(temporary)
+    remove_all_but(folder, "model-", {name})
 
 
 def remove_all_but(folder: Path, prefix: str, keep: set[str]) -> None:

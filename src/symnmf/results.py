@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pandas as pd
 import torch
+from torch import Tensor
 
 from symnmf import __version__, files
 from symnmf.certificate import Certificate
@@ -54,27 +56,9 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
     folder = Path(folder)
     with files.lock(folder):
         check_free(folder, force=force)
-        H = result.H.cpu().contiguous()
+        model, content = pack(result)
+        H = result.H.cpu()
         names = list(result.names or (str(i) for i in range(len(H))))
-        model = {"H": H, "history": pack_history(list(result.history))}
-        if result.eigenvalues is not None:
-            model["eigenvalues"] = result.eigenvalues.cpu().contiguous()
-        if result.names is not None:  # too many for a manifest that anyone may have written
-            model["names"] = torch.frombuffer(
-                bytearray(json.dumps(names), "utf-8"), dtype=torch.uint8
-            )
-        content = {
-            "version": __version__,
-            "status": result.status.name,
-            "certificate": plain(result.certificate.as_dict()),
-            "solver": result.solver,
-            "options": plain(result.options),
-            "seed": result.seed,
-            "iterations": result.iterations,
-            "seconds": result.seconds,
-            "products": result.products,
-            "notes": list(result.notes),
-        }
         columns = [f"group_{j}" for j in range(H.shape[1])]
         loadings = pd.DataFrame(H.numpy(), index=pd.Index(names, name="name"), columns=columns)
         labels = pd.DataFrame(
@@ -82,34 +66,20 @@ def save(result: Result, folder: str | Path, *, force: bool = False) -> Path:
             index=loadings.index,
         )
         looks = pd.DataFrame([asdict(check) for check in result.history]).set_index("iteration")
-        name = f"model-{uuid4().hex[:12]}.safetensors"
-        files.write_tensors(folder / name, model)
-        for old in WRITTEN:  # nothing made from another model beside a new one
-            (folder / old).unlink(missing_ok=True)
-        files.write_manifest(folder, KIND, {"model": name}, content)
-        with files.atomic(folder / "loadings.parquet") as temporary:
-            loadings.to_parquet(temporary)
-        _write_csv(folder / "loadings.csv", loadings)
-        _write_csv(folder / "labels.csv", labels)
-        _write_csv(folder / "history.csv", looks)
-        files.write_json(folder / "certificate.json", content["certificate"])
-        files.remove_all_but(folder, "model-", {name})
+        tables: dict[str, str | Callable[[Path], Any]] = {
+            "loadings.parquet": loadings.to_parquet,
+            "loadings.csv": csv_text(loadings),
+            "labels.csv": csv_text(labels),
+            "history.csv": csv_text(looks),
+            "certificate.json": json.dumps(content["certificate"], indent=1) + "\n",
+        }
+        files.write_set(folder, KIND, model, content, tables, WRITTEN)
     return folder
 
 
 def check_free(folder: Path, *, force: bool) -> None:
     """Refuse a folder that holds a result, or a file of that name, unless told to replace it."""
-    if force:
-        return
-    if (folder / files.MANIFEST).exists():
-        raise InvalidFile(
-            str(folder), "already holds a result", "Choose another folder, or pass force"
-        )
-    for name in WRITTEN:
-        if (folder / name).exists():
-            raise InvalidFile(
-                str(folder / name), "is there already", "Choose another folder, or pass force"
-            )
+    files.check_free(folder, KIND, WRITTEN, force=force)
 
 
 def load(folder: str | Path) -> Result:
@@ -126,29 +96,71 @@ def load(folder: str | Path) -> Result:
         (True, True)
     """
     found, content = files.read_manifest(Path(folder), KIND)
+    with complete(folder, "result", "Run the fit again"):
+        return unpack(files.read_tensors(found["model"]), content)
+
+
+@contextmanager
+def complete(folder: str | Path, what: str, remedy: str) -> Iterator[None]:
+    """What is missing or of another type in files of others is said in our own words."""
     try:
-        tensors = files.read_tensors(found["model"])
-        names = json.loads(tensors["names"].numpy().tobytes()) if "names" in tensors else None
-        _check(tensors["H"], names)
-        return Result(
-            H=tensors["H"],
-            status=Status[content["status"]],
-            certificate=Certificate(**_numbers(content["certificate"])),
-            history=tuple(unpack_history(tensors["history"])),
-            solver=content["solver"],
-            seed=content["seed"],
-            iterations=content["iterations"],
-            seconds=content["seconds"],
-            products=content["products"],
-            options=content["options"],
-            names=None if names is None else tuple(names),
-            notes=tuple(str(note) for note in content.get("notes", ())),
-            eigenvalues=tensors.get("eigenvalues"),
-        )
+        yield
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
         if isinstance(broken, InvalidFile):
             raise
-        raise InvalidFile(str(folder), "holds no complete result", "Run the fit again") from broken
+        raise InvalidFile(str(folder), f"holds no complete {what}", remedy) from broken
+
+
+def pack(result: Result) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """A result as tensors, and the rest of it for JSON."""
+    tensors = {"H": result.H.cpu().contiguous(), "history": pack_history(list(result.history))}
+    if result.eigenvalues is not None:
+        tensors["eigenvalues"] = result.eigenvalues.cpu().contiguous()
+    if result.names is not None:  # too many for a manifest that anyone may have written
+        tensors["names"] = pack_json(list(result.names))
+    return tensors, {
+        "version": __version__,
+        "status": result.status.name,
+        "certificate": plain(result.certificate.as_dict()),
+        "solver": result.solver,
+        "options": plain(result.options),
+        "seed": result.seed,
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "products": result.products,
+        "notes": list(result.notes),
+    }
+
+
+def unpack(tensors: Mapping[str, Tensor], content: Mapping[str, Any]) -> Result:
+    """The inverse of :func:`pack`, for tensors and content that may come from anyone."""
+    names = unpack_json(tensors["names"]) if "names" in tensors else None
+    _check(tensors["H"], names)
+    return Result(
+        H=tensors["H"],
+        status=Status[content["status"]],
+        certificate=Certificate(**_numbers(content["certificate"])),
+        history=tuple(unpack_history(tensors["history"])),
+        solver=content["solver"],
+        seed=content["seed"],
+        iterations=content["iterations"],
+        seconds=content["seconds"],
+        products=content["products"],
+        options=content["options"],
+        names=None if names is None else tuple(names),
+        notes=tuple(str(note) for note in content.get("notes", ())),
+        eigenvalues=tensors.get("eigenvalues"),
+    )
+
+
+def pack_json(value: Any) -> Tensor:
+    """A value as bytes of JSON."""
+    return torch.frombuffer(bytearray(json.dumps(value), "utf-8"), dtype=torch.uint8)
+
+
+def unpack_json(packed: Tensor) -> Any:
+    """The inverse of :func:`pack_json`."""
+    return json.loads(packed.numpy().tobytes())
 
 
 def csv_text(table: pd.DataFrame) -> str:
@@ -163,7 +175,7 @@ def csv_text(table: pd.DataFrame) -> str:
     return str(table.rename(columns=files.safe_cell).to_csv(lineterminator="\n"))
 
 
-def _check(H: torch.Tensor, names: Any) -> None:
+def _check(H: Tensor, names: Any) -> None:
     """Refuse what is no factor with names."""
     if H.ndim != 2 or not H.is_floating_point() or not bool((H >= 0).all()):
         raise ValueError("H")
@@ -173,15 +185,11 @@ def _check(H: torch.Tensor, names: Any) -> None:
         raise TypeError("names")
 
 
-def _write_csv(path: Path, table: pd.DataFrame) -> None:
-    files.write_text(path, csv_text(table))
-
-
 def plain(value: Any) -> Any:
     """Values as JSON takes them; what it does not know becomes its words."""
     if isinstance(value, dict):
         return {str(name): plain(v) for name, v in value.items()}
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return f"tensor of shape {tuple(value.shape)}"
     if isinstance(value, float) and not isfinite(value):
         return str(value)
