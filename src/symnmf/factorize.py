@@ -144,6 +144,7 @@ def run(
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
     since: float | None = None,
+    stoppable: bool = True,
 ) -> Result:
     """:func:`factorize` for a problem, whose spectrum the caller may use before and after.
 
@@ -154,6 +155,7 @@ def run(
         known: whether to look for cases whose answer is known.
         monitor: thresholds of the criterion.
         since: ``perf_counter()`` when the work began.
+        stoppable: False for a fit that is part of something larger, which Ctrl-C has to end.
     """
     operator, options = problem.S, dict(options or {})
     since = perf_counter() if since is None else since
@@ -196,6 +198,7 @@ def run(
             checkpoint=checkpoint,
             resume=resume,
             since=since,
+            stoppable=stoppable,
         )
     if n_init > 1 and name != "sketched" and result.status.good:
         left = inf if max_seconds is None else max_seconds - result.seconds

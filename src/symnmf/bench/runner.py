@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context
 from typing import Any
 
 import torch
@@ -87,16 +89,32 @@ def _results(runs: Sequence[Run], jobs: int) -> Iterator[tuple[Run, dict[str, An
         yield from ((run, attempt(run)) for run in runs)
         return
     threads = max(1, torch.get_num_threads() // jobs)
-    begin = (threads, os.getpid())
+    begin, before = (threads, os.getpid()), set(active_children())
     with ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=begin
     ) as pool:
-        futures = {pool.submit(attempt, run): run for run in runs}
         try:
+            with _deaf_children():
+                futures = {pool.submit(attempt, run): run for run in runs}
             for future in as_completed(futures):
                 yield futures[future], future.result()
-        finally:
+        except BaseException:  # also Ctrl-C: nobody waits for the runs that are under way
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - before:
+                worker.terminate()
+            raise
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that are started here do not hear Ctrl-C: whoever started them ends them."""
+    mine = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if mine else None
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGINT, before)
 
 
 def _begin(threads: int, parent: int) -> None:

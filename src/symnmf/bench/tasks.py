@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
@@ -19,7 +19,7 @@ from symnmf.bench.peers import PEERS, silence
 from symnmf.bench.study import Run
 from symnmf.certificate import Yardstick
 from symnmf.contract import Check, Problem
-from symnmf.engine import solve
+from symnmf.engine import solve as solve_stoppable
 from symnmf.engine.monitor import paper_gates
 from symnmf.groups.silhouette import silhouette
 from symnmf.groups.spherical_kmeans import spherical_kmeans
@@ -33,6 +33,8 @@ from symnmf.spectrum import diagnostics, smallest_eigenvalue
 from symnmf.synthetic import Benchmark, benchmark_matrix
 
 Task = Callable[[Run], dict[str, Any]]
+#: Ctrl-C ends the study, not a run of it, which would count as done.
+solve = partial(solve_stoppable, stoppable=False)
 
 
 @lru_cache(maxsize=2)

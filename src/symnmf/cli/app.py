@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import typer
 from rich.console import Console
@@ -14,8 +16,8 @@ from symnmf.cli.output import PLAIN
 #: What every command ends with.
 EXIT_CODES = (
     "Exit codes: 0 converged, 1 ended without meeting the criterion (the result is written all "
-    "the same), 2 wrong input, 3 another process was lost. Under torchrun 1 and 2 become 0, lest "
-    "it start again."
+    "the same), 2 wrong input, 3 another process was lost, 130 interrupted. Under torchrun 1 and 2 "
+    "become 0, lest it start again."
 )
 
 app = typer.Typer(
@@ -29,6 +31,16 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+
+@contextmanager
+def going_on(kept: str) -> Iterator[None]:
+    """Ctrl-C ends a command whose work so far is kept, with a word about that."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        Console(stderr=True).print(f"Interrupted. {kept} The same command goes on.", **PLAIN)
+        raise typer.Exit(130) from None
 
 
 def main() -> None:

@@ -64,11 +64,12 @@ def solve(
     checkpoint: Checkpoint | None = None,
     resume: bool = False,
     since: float | None = None,
+    stoppable: bool = True,
 ) -> Result:
     """Run a solver on a problem until the criterion holds or the budget is spent.
 
     Gates met while the factor is collapsed do not end the run: the solver is asked to react,
-    and goes on. Ctrl-C returns the best factor so far with status STOPPED.
+    and goes on.
 
     Arguments:
         problem: S, k, seed and start.
@@ -82,13 +83,15 @@ def solve(
         resume: go on with the saved run, if there is one; one that is over is returned.
         since: ``perf_counter()`` when the work on a fresh problem began; time and products are then
             counted from there. By default, from this call.
+        stoppable: Ctrl-C returns the best factor so far with status STOPPED. False for a fit that
+            is part of something larger, which Ctrl-C has to end.
     """
     check_budget(max_iter, checkpoint, resume)
     with ExitStack() as stack:
         if checkpoint is not None:
             first_decides(problem.S, lambda: checkpoint.take(resume, stack))
         driver = _Driver(problem, solver, monitor or Monitor(), checkpoint, since)
-        status = driver.begin(resume) or driver.loop(max_iter, max_seconds, callbacks)
+        status = driver.begin(resume) or driver.loop(max_iter, max_seconds, callbacks, stoppable)
         driver.save(status, always=True)
         return driver.result(status, name or type(solver).__name__)
 
@@ -203,14 +206,18 @@ class _Driver:
         return None if run.ended in RESUMABLE else status
 
     def loop(
-        self, max_iter: int, max_seconds: float | None, callbacks: Sequence[Callback]
+        self,
+        max_iter: int,
+        max_seconds: float | None,
+        callbacks: Sequence[Callback],
+        stoppable: bool,
     ) -> Status:
         """Step and look until something ends the run."""
         problem, solver = self.problem, self.solver
         rng = torch.Generator(device=problem.S.device)
         status: Status | None = None
         try:
-            with _Interrupts() as interrupts:
+            with _Interrupts(stoppable) as interrupts:
                 status = self._ended(callbacks, fresh=False)
                 while status is None:
                     spent = max_seconds is not None and self.seconds > max_seconds
@@ -235,7 +242,7 @@ class _Driver:
                         if status is None:
                             self.save(None)
         except KeyboardInterrupt:  # from a callback, or pressed twice
-            if problem.S.processes > 1:  # the others wait for this one: all have to end
+            if problem.S.processes > 1 or not stoppable:  # others wait: all have to end
                 raise
             self.torn = True
             return Status.STOPPED
@@ -384,14 +391,18 @@ def _fits(run: Run, problem: Problem) -> bool:
 
 
 class _Interrupts:
-    """Ctrl-C as a flag that is read between steps; pressed again, it interrupts at once."""
+    """Ctrl-C as a flag that is read between steps; pressed again, it interrupts at once.
 
-    def __init__(self) -> None:
-        self.seen = False
+    Arguments:
+        wanted: False leaves it as it is.
+    """
+
+    def __init__(self, wanted: bool) -> None:
+        self.wanted, self.seen = wanted, False
         self.before: Any = None
 
     def __enter__(self) -> _Interrupts:
-        if threading.current_thread() is threading.main_thread():
+        if self.wanted and threading.current_thread() is threading.main_thread():
             self.before = signal.signal(signal.SIGINT, self._note)
         return self
 

@@ -132,7 +132,7 @@ def suggest_rank(
 
 def _subsamples(problem: Problem, k: int, seed: int) -> float:
     """Mean ARI of the labels of a fit of some instruments with theirs in the fit of all."""
-    whole_fit = run(Problem(problem.surrogate, k, seed)).labels().cpu()
+    whole_fit = run(Problem(problem.surrogate, k, seed), stoppable=False).labels().cpu()
     S, scores = problem.S, []
     for draw in range(SUBSAMPLES):
         rows = torch.randperm(S.n, generator=torch_stream(seed, "subsample", draw))
@@ -140,7 +140,7 @@ def _subsamples(problem: Problem, k: int, seed: int) -> float:
         part = S.block(rows.to(S.device), rows.to(S.device))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            labels = run(Problem(DenseOperator(part), k, seed)).labels().cpu()
+            labels = run(Problem(DenseOperator(part), k, seed), stoppable=False).labels().cpu()
         scores.append(adjusted_rand_score(whole_fit[rows], labels))
     return float(np.mean(scores))
 

@@ -85,7 +85,7 @@ def bootstrap(
         begins = rng.integers(T, size=-(-T // block))
         rows = ((begins[:, None] + np.arange(block)) % T).ravel()[:T]
         S = estimate(dependence, panel.at(np.sort(rows)), **options)
-        labels = run(Problem(S, k, seed)).labels().cpu()
+        labels = run(Problem(S, k, seed), stoppable=False).labels().cpu()
         member = indicator(labels, k, torch.float32)
         together.addmm_(member, member.T)
     together /= draws
@@ -157,7 +157,7 @@ def significance(
         shuffled = panel.with_values(values)
         T0 = tail_dependence(shuffled, count=len(about.exceedances), few=True, **options)
         T0.about = None  # its groups are not for anyone to warn of
-        chance = cohesion(T0, run(Problem(T0, k, seed)).labels(), k)
+        chance = cohesion(T0, run(Problem(T0, k, seed), stoppable=False).labels(), k)
         baseline[draw] = np.nanmax(chance) if np.isfinite(chance).any() else 0.0
     p_value = (1 + (baseline[:, None] >= found).sum(axis=0)) / (draws + 1)
     return Significance(found, baseline, np.where(np.isnan(found), np.nan, p_value))
