@@ -175,7 +175,7 @@ def test_roll_as_documented(run, tmp_path):
     assert list(windows["status"]) == ["CONVERGED"] * 3
     assert pd.read_csv(tmp_path / "r" / "labels.csv").shape == (3, 21)
     assert len(pd.read_parquet(tmp_path / "r" / "loadings.parquet")) == 60
-    assert "already holds windows" in run(*words, "--out", tmp_path / "r", code=2)
+    assert "already holds a set of windows" in run(*words, "--out", tmp_path / "r", code=2)
     out = run(*words[:3], "--window", 500, "--step", 500, "--k", 4, "--out", tmp_path / "q", code=2)
     assert "leaves 25 exceedances" in out
     run(*words[:3], "--window", 500, "--step", 800, "--k", 3, "--q", 0.1, "--out", tmp_path / "q")

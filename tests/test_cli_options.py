@@ -184,7 +184,7 @@ def test_inspect(run, matrix, tmp_path):
     out, _ = run("inspect", tmp_path / "T")
     assert "64 rows, checksums right" in out
     assert "gram, float32 (64, 20)" in out
-    assert "holds no result and no matrix" in run("inspect", tmp_path, code=2)[1]
+    assert "holds nothing of ours" in run("inspect", tmp_path, code=2)[1]
     (model,) = (tmp_path / "o").glob("model-*")
     model.write_bytes(model.read_bytes()[:-1] + b"x")
     assert "damaged" in run("inspect", tmp_path / "o", code=2)[1]

@@ -12,8 +12,8 @@ import symnmf
 ROOT = Path(symnmf.__file__).parent
 LAYERS = """
 errors seeds files memory operators kmeans data dependence synthetic generate objective spectrum
-start labels certificate contract exact solvers probe engine recommend plan factorize groups
-results plot estimator factors report launch bench cli __main__
+start labels certificate contract exact solvers probe engine recommend plan factorize results
+groups plot estimator factors report launch bench cli __main__
 """.split()  # noqa: SIM905
 MODULES = sorted(p for p in ROOT.rglob("*.py") if p != ROOT / "__init__.py")
 

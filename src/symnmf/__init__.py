@@ -38,6 +38,7 @@ _HOME = {
     "group_of": "groups.naming",
     "group_returns": "groups.risk",
     "load": "results",
+    "load_rolling": "groups.windows",
     "loadings_for": "groups.risk",
     "open_matrix": "operators.store",
     "plan": "plan",
@@ -47,6 +48,7 @@ _HOME = {
     "recommend": "recommend",
     "rolling": "groups.rolling",
     "save": "results",
+    "save_rolling": "groups.windows",
     "significance": "groups.stability",
     "silhouette": "groups.silhouette",
     "solvers": "solvers",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from symnmf.groups.silhouette import silhouette
     from symnmf.groups.spherical_kmeans import spherical_kmeans
     from symnmf.groups.stability import bootstrap, significance
+    from symnmf.groups.windows import load_rolling, save_rolling
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.operators.store import open_matrix
     from symnmf.operators.writer import write_matrix

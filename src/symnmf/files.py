@@ -298,9 +298,10 @@ def write_set(
     """
     name = f"model-{uuid4().hex[:12]}.safetensors"
     write_tensors(folder / name, model)
-    for old in {**tables, **dict.fromkeys(stale)}:
-        about_to("remove")
-        (folder / old).unlink(missing_ok=True)
+    with writing(folder):
+        for old in {**tables, **dict.fromkeys(stale)}:
+            about_to("remove")
+            (folder / old).unlink(missing_ok=True)
     write_manifest(folder, kind, {"model": name}, content)
     for table, write in tables.items():
         with atomic(folder / table) as temporary:
@@ -309,13 +310,15 @@ def write_set(
 
 
 def remove_all_but(folder: Path, prefix: str, keep: set[str]) -> None:
-    """Remove files of earlier sets and temporaries of dead writers, by prefix."""
-    for file in folder.glob(f"{prefix}*"):
+    """Remove files of earlier sets and temporaries of dead writers, by prefix.
+
+    What cannot be removed stays until the next time: the set is written, and no worse for it.
+    """
+    for file in [*folder.glob(f"{prefix}*"), *folder.glob(f".{prefix}*.tmp")]:
         if file.name not in keep:
-            about_to("remove")
-            file.unlink(missing_ok=True)
-    for file in folder.glob(f".{prefix}*.tmp"):
-        file.unlink(missing_ok=True)
+            with suppress(OSError):
+                about_to("clean up")
+                file.unlink(missing_ok=True)
 
 
 @contextmanager

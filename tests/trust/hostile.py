@@ -47,6 +47,7 @@ READERS = {
     "study": load_study,
     "folder": lambda path: sn.open_matrix(path),
     "result": sn.load,
+    "windows": sn.load_rolling,
     "checkpoint": resume,
     "run": load,
     "progress": resumed_writer,

@@ -9,15 +9,15 @@ import typer
 
 from symnmf.cli.app import app
 from symnmf.cli.options import Json
-from symnmf.cli.output import Output, summary
+from symnmf.cli.output import Output, summary, window_line, windows_document
 
 
 @app.command()
 def inspect(
-    folder: Annotated[Path, typer.Argument(help="Folder of a result or of a matrix.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of a result, a matrix or windows.")],
     as_json: Json = False,
 ) -> None:
-    """What a folder holds: a result, a matrix, or a run that can go on.
+    """What a folder holds: a result, a matrix, windows, or a run that can go on.
 
     Checksums are looked at.
 
@@ -28,6 +28,8 @@ def inspect(
     """
     from symnmf import files
     from symnmf.errors import InvalidFile
+    from symnmf.groups.windows import KIND as WINDOWS
+    from symnmf.groups.windows import unfinished
     from symnmf.operators.store import KIND as MATRIX
     from symnmf.results import KIND as RESULT
 
@@ -38,15 +40,21 @@ def inspect(
         shown.line(f"{folder}: {words}")
         shown.document({"kind": "interrupted run", "folder": str(folder)})
         return
-    held = files.read_json(manifest) if manifest.is_file() else None
-    kind = held.get("kind") if isinstance(held, dict) else None
+    if not manifest.is_file() and (windows := unfinished(folder)):
+        words = f"{windows} windows of a run that was interrupted; the same command goes on"
+        shown.line(f"{folder}: {words}")
+        shown.document({"kind": "interrupted run", "folder": str(folder), "windows": windows})
+        return
+    kind = files.held(folder)
     if kind == RESULT:
         shown.document({"kind": "result", "folder": str(folder), **_result(shown, folder)})
     elif kind == MATRIX:
         shown.document({"kind": "matrix", "folder": str(folder), **_matrix(shown, folder)})
+    elif kind == WINDOWS:
+        shown.document({"kind": "windows", "folder": str(folder), **_windows(shown, folder)})
     else:
         raise InvalidFile(
-            str(folder), "holds no result and no matrix of ours", "Check the path of the folder"
+            str(folder), "holds nothing of ours", "Pass the folder of a result, a matrix or windows"
         )
 
 
@@ -63,6 +71,17 @@ def _result(shown: Output, folder: Path) -> dict[str, Any]:
     others = sorted(p.name for p in folder.iterdir() if not p.name.startswith("."))
     shown.line(f"Files: {', '.join(others)}")
     return {**summary(result), "files": others}
+
+
+def _windows(shown: Output, folder: Path) -> dict[str, Any]:
+    from symnmf.groups.windows import load_rolling
+
+    found = load_rolling(folder)
+    count, instruments = len(found.windows), len(found.names)
+    shown.line(f"{folder}: {count} windows of {instruments} instruments, checksums right")
+    for w in found.windows:
+        shown.line(window_line(w))
+    return windows_document(found)
 
 
 def _matrix(shown: Output, folder: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from symnmf.contract import Result
+    from symnmf.groups.windows import Rolling, Window
 
 #: How to print words that are not ours.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
@@ -55,6 +56,29 @@ class Output:
         """The answer for machines."""
         if self.as_json:
             sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def window_line(w: Window) -> str:
+    """A window of a table for people."""
+    ari = "" if w.ari_before is None else f", ARI {w.ari_before:.2f} with the window before"
+    sign = "  BREAK" if w.broke else ""
+    return f"{w.first} to {w.last}: {w.result.status.name}{ari}, {len(w.moved)} moved{sign}"
+
+
+def windows_document(found: Rolling) -> dict[str, Any]:
+    """All windows of a table as JSON."""
+    windows = [
+        {
+            "first": w.first,
+            "last": w.last,
+            "status": w.result.status.name,
+            "ari_before": w.ari_before,
+            "moved": list(w.moved),
+            "broke": bool(w.broke),
+        }
+        for w in found.windows
+    ]
+    return {"windows": windows, "products": found.products}
 
 
 def summary(result: Result) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from symnmf.cli.app import EXIT_CODES, app
+from symnmf.cli.app import EXIT_CODES, app, going_on
 from symnmf.cli.config import config_text
 from symnmf.cli.options import (
     Config,
@@ -23,7 +23,7 @@ from symnmf.cli.options import (
     Seed,
     Tail,
 )
-from symnmf.cli.output import Output
+from symnmf.cli.output import Output, window_line, windows_document
 from symnmf.cli.source import Source, tail_options
 
 
@@ -48,44 +48,31 @@ def roll(
 ) -> None:
     """Groups through time: who moved, and when it broke.
 
+    Every window is kept when it is done: interrupted or killed, the same command goes on.
+
     \b
     Example:
       symnmf roll --prices prices.csv --window 1000 --step 21 --k 10
     """
     from symnmf.data import read_panel
-    from symnmf.errors import InvalidInput
     from symnmf.files import write_text
-    from symnmf.groups.rolling import rolling, save_rolling
+    from symnmf.groups.rolling import rolling
+    from symnmf.groups.windows import UNFINISHED, save_rolling
 
     source = Source.of(returns=returns, prices=prices)
-    if (out / "windows.csv").exists() and not force:
-        raise InvalidInput("--out", f"{out} already holds windows", "Choose another, or --force")
     panel = read_panel(source.path, kind=source.kind, missing=missing, max_missing=max_missing)
     shown = Output(as_json)
 
-    def show(w: Any) -> None:
-        ari = "" if w.ari_before is None else f", ARI {w.ari_before:.2f} with the window before"
-        sign = "  BREAK" if w.broke else ""
-        status = f"{w.result.status.name}{ari}, {len(w.moved)} moved{sign}"
-        shown.line(f"{w.first} to {w.last}: {status}")
-
     options = tail_options(dependence, tail, q)
-    found = rolling(panel, window, step, k, dependence, seed=seed, on_window=show, **options)
-    save_rolling(found, out)
+    with going_on(f"Windows that are done are in {out / UNFINISHED}."):
+        found = rolling(
+            panel, window, step, k, dependence, seed=seed, folder=out, force=force,
+            on_window=lambda w: shown.line(window_line(w)), **options,
+        )  # fmt: skip
+    save_rolling(found, out, force=True)
     write_text(out / "config.toml", config_text(context))
     shown.line(f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}")
-    windows = [
-        {
-            "first": w.first,
-            "last": w.last,
-            "status": w.result.status.name,
-            "ari_before": w.ari_before,
-            "moved": list(w.moved),
-            "broke": bool(w.broke),
-        }
-        for w in found.windows
-    ]
-    shown.document({"windows": windows, "products": found.products, "out": str(out)})
+    shown.document({**windows_document(found), "out": str(out)})
     raise typer.Exit(0 if all(w.result.status.good for w in found.windows) else 1)
 
 

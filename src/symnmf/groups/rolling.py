@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,72 +15,18 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
-from symnmf import files
 from symnmf.contract import Earlier, Problem, Result, whole
 from symnmf.data.panel import Panel, read_panel
 from symnmf.dependence import DEPENDENCE, estimate
 from symnmf.dependence.correlation import abs_from_product
 from symnmf.errors import AmbiguousWarning, InvalidInput, UnknownName
 from symnmf.factorize import run
-from symnmf.files import safe_cell
 from symnmf.groups.naming import align, ordered
+from symnmf.groups.windows import Kept, Rolling, Window
 from symnmf.operators import SymmetricOperator
 
 #: A break: agreement with the window before this far below its usual level, in robust deviations.
 BREAK, LEAST_DROP = 4.0, 0.1
-
-
-@dataclass(frozen=True)
-class Window:
-    """One window of a table and its groups.
-
-    Attributes:
-        number: from 0 on.
-        begin, stop: its rows of the panel; ``first`` and ``last`` their dates.
-        result: factorization, its columns in the order of the window before.
-        ari_before: agreement of labels with the window before.
-        ari_width: with the last window that shares no date with this one.
-        moved: names whose group is not that of the window before.
-        broke: whether this window breaks with those before it.
-    """
-
-    number: int
-    begin: int
-    stop: int
-    first: str
-    last: str
-    result: Result
-    ari_before: float | None
-    ari_width: float | None
-    moved: tuple[str, ...]
-    broke: bool
-
-
-@dataclass(frozen=True)
-class Rolling:
-    """The groups of every window.
-
-    Attributes:
-        windows: in order of time.
-        names: of the instruments.
-    """
-
-    windows: tuple[Window, ...]
-    names: tuple[str, ...]
-
-    @property
-    def products(self) -> float:
-        """Of all windows together, with k columns."""
-        return sum(window.result.products for window in self.windows)
-
-    @property
-    def breaks(self) -> tuple[Window, ...]:
-        """Windows that break with those before."""
-        return tuple(window for window in self.windows if window.broke)
-
-    def labels(self) -> np.ndarray:  # (windows, n)
-        """Group of each instrument in each window; columns are aligned, so numbers compare."""
-        return np.stack([w.result.labels().cpu().numpy() for w in self.windows])
 
 
 def rolling(
@@ -92,6 +40,8 @@ def rolling(
     n_init: int = 1,
     warm: bool = True,
     on_window: Callable[[Window], None] | None = None,
+    folder: str | Path | None = None,
+    force: bool = False,
     **options: Any,
 ) -> Rolling:
     """Groups of a table in windows that move through time.
@@ -113,6 +63,9 @@ def rolling(
         n_init: cold starts.
         warm: start from the window before as well.
         on_window: called with every window when it is done.
+        folder: where every window is kept when it is done. The same call goes on there, to the same
+            bits; :func:`symnmf.save_rolling` to that folder ends it.
+        force: begin where the folder holds windows that are to be replaced.
         options: of the estimator.
 
     Example:
@@ -132,23 +85,37 @@ def rolling(
     step = whole("step", step, 1, T, "that is positive")
     found: list[Window] = []
     earlier: Earlier | None = None
-    for begin, S in _matrices(panel, window, step, dependence, options):
-        problem = Problem(S, k, seed, earlier=earlier if warm else None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AmbiguousWarning)  # said once for all windows
-            result = run(problem, n_init=n_init)
-        if found:
-            order = align(result.H, found[-1].result.H)
-            result = replace(result, H=result.H[:, order].contiguous())
-        else:
-            result = ordered(result)
-        found.append(_window(panel, begin, window, step, result, found))
-        if on_window is not None:
-            on_window(found[-1])
-        vectors = problem.spectrum.vectors
-        earlier = Earlier(result.H, vectors) if bool(result.H.any()) else None
+    with ExitStack() as stack:
+        kept = None
+        if folder is not None:
+            asked = (window, step, k, dependence, seed, n_init, warm, options)
+            kept = stack.enter_context(Kept.of(folder, panel, asked, force))
+        for begin, estimated in _matrices(panel, window, step, dependence, options):
+            known = kept.take(len(found)) if kept else None
+            if known is None:
+                problem = Problem(estimated(), k, seed, earlier=earlier if warm else None)
+                result = _fit(problem, n_init, found)
+                known = _window(panel, begin, window, step, result, found), problem.spectrum.vectors
+                if kept:
+                    kept.keep(*known)
+            found.append(known[0])
+            if on_window is not None:
+                on_window(found[-1])
+            H = found[-1].result.H
+            earlier = Earlier(H, known[1]) if bool(H.any()) else None
     _warn_of_ambiguity(found)
     return Rolling(tuple(found), tuple(panel.names))
+
+
+def _fit(problem: Problem, n_init: int, before: list[Window]) -> Result:
+    """The groups of a window, in the order of the window before."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AmbiguousWarning)  # said once for all windows
+        result = run(problem, n_init=n_init, stoppable=False)
+    if not before:
+        return ordered(result)
+    order = align(result.H, before[-1].result.H)
+    return replace(result, H=result.H[:, order].contiguous())
 
 
 def _warn_of_ambiguity(found: list[Window]) -> None:
@@ -192,20 +159,20 @@ def _window(
 
 def _matrices(
     panel: Panel, window: int, step: int, dependence: str, options: dict[str, Any]
-) -> Iterator[tuple[int, SymmetricOperator]]:
-    """The dependence matrix of every window, with the row where it begins."""
+) -> Iterator[tuple[int, Callable[[], SymmetricOperator]]]:
+    """The row where every window begins, and what estimates its dependence matrix."""
     begins = range(0, len(panel.values) - window + 1, step)
     for begin in begins:
         _check_constant(panel, begin, begin + window)
     plain = dependence == "correlation" and not options and not np.isnan(panel.values).any()
     if not plain:
         for begin in begins:
-            yield begin, estimate(dependence, panel.rows(begin, begin + window), **options)
+            yield begin, partial(estimate, dependence, panel.rows(begin, begin + window), **options)
         return
     sums = MovingSums(panel.values)
     for begin in begins:
         sums.move(begin, begin + window)
-        yield begin, sums.operator(panel)
+        yield begin, partial(sums.operator, panel)
 
 
 def _check_constant(panel: Panel, begin: int, stop: int) -> None:
@@ -263,51 +230,3 @@ class MovingSums:
         made = abs_from_product(self.correlation(), X)
         made.names = panel.names
         return made
-
-
-def save_rolling(found: Rolling, folder: str | Path) -> Path:
-    """Write windows (``windows.csv``), labels by window and name, and all loadings.
-
-    ``windows.csv`` is written last: where it is, the others are whole.
-    """
-    import pandas as pd
-
-    folder = Path(folder)
-    with files.lock(folder):
-        dates = [w.last for w in found.windows]
-        labels = pd.DataFrame(found.labels(), index=pd.Index(dates, name="last"))
-        labels.columns = pd.Index([safe_cell(name) for name in found.names])
-        loadings = pd.concat(
-            pd.DataFrame(w.result.H.cpu().numpy(), columns=_columns(w)).assign(
-                last=w.last, name=list(found.names)
-            )
-            for w in found.windows
-        )
-        rows = [
-            {
-                "first": w.first,
-                "last": w.last,
-                "status": w.result.status.name,
-                "excess": w.result.certificate.excess,
-                "products": w.result.products,
-                "ari_before": w.ari_before,
-                "ari_width": w.ari_width,
-                "moved": len(w.moved),
-                "broke": w.broke,
-                "who": " ".join(w.moved),
-            }
-            for w in found.windows
-        ]
-        files.about_to("remove")
-        (folder / "windows.csv").unlink(missing_ok=True)  # no old windows beside new labels
-        with files.atomic(folder / "labels.csv") as temporary:
-            labels.to_csv(temporary)
-        with files.atomic(folder / "loadings.parquet") as temporary:
-            loadings.to_parquet(temporary, index=False)
-        with files.atomic(folder / "windows.csv") as temporary:
-            pd.DataFrame(rows).map(safe_cell).to_csv(temporary, index=False)
-    return folder
-
-
-def _columns(w: Window) -> list[str]:
-    return [f"group_{j}" for j in range(w.result.H.shape[1])]
