@@ -32,13 +32,20 @@ class Sheet:
         columns: headings; the first ``labels`` of them say what a row is about.
         worse: heading → ``"higher"`` or ``"lower"``, where that is worse.
         labels: how many of the headings name the row.
+        whole: rows that were published and are not in it now are gone, not kept.
     """
 
     def __init__(
-        self, name: str, title: str, columns: list[str], worse: dict[str, str], labels: int = 1
+        self,
+        name: str,
+        title: str,
+        columns: list[str],
+        worse: dict[str, str],
+        labels: int = 1,
+        whole: bool = False,
     ):
         self.name, self.title, self.columns = name, title, columns
-        self.worse, self.labels = worse, labels
+        self.worse, self.labels, self.whole = worse, labels, whole
         self.rows: list[list[Any]] = []
         self.path = RESULTS / f"bench-{name}.json"
 
@@ -65,7 +72,8 @@ class Sheet:
             table.add_row(*cells)
         console.print(table)
         if os.environ.get("PUBLISH"):
-            merged = before | {tuple(row[: self.labels]): row for row in self.rows}
+            kept = {} if self.whole else before
+            merged = kept | {tuple(row[: self.labels]): row for row in self.rows}
             content = {
                 "title": self.title,
                 "columns": self.columns,

@@ -1,4 +1,7 @@
-"""``make trust``: everything at full count, and the table of what was tried and what survived."""
+"""``make trust``: everything at full count, and the table of what was tried and what survived.
+
+``PUBLISH=1`` in the environment writes it to ``results/``, from where docs/trust.md takes it.
+"""
 
 import os
 import re
@@ -10,8 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from benchmarks.sheet import Sheet  # noqa: E402
 from trust.tally import rows  # noqa: E402
 
 #: What runs beside what: two at a time, the longest first.
@@ -23,6 +27,7 @@ PARTS = [
     "tests/trust/test_disk.py",
     "tests/trust/test_hostile.py",
     "tests/trust/test_honest.py",
+    "tests/trust/test_interrupts.py",
     "tests/trust/test_supply.py",
     "tests/distributed",
 ]
@@ -34,7 +39,7 @@ LEAST = {"kills": 200, "numbers": 1000, "fuzz": 100_000, "fits in one process": 
 def run(part: str, table: Path) -> tuple[str, int, str]:
     """One part in its own process."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", part],
+        [sys.executable, "-m", "pytest", "-o", "addopts=-q --tb=short -p no:cacheprovider", part],
         cwd=ROOT,
         env={
             **os.environ,
@@ -70,11 +75,13 @@ def main(parts: list[str]) -> int:
             if part in WHOLE:
                 found[WHOLE[part]] = list(counted(words))
         found |= rows(table)
-    width = max(map(len, found), default=10)
-    print(f"{'what was tried':<{width}}  {'tried':>7}  {'survived':>8}")
+    columns = ["what was tried", "tried", "survived"]
+    sheet = Sheet("trust", "Trust", columns, {"survived": "lower"}, whole=parts == PARTS)
     for row, (tried, survived) in sorted(found.items()):
         good = good and tried == survived > 0
-        print(f"{row:<{width}}  {tried:>7}  {survived:>8}  {100 * survived / tried:.4g} %")
+        share = 100 * survived / max(tried, 1)
+        sheet.add(row, tried, f"{survived} ({share:.4g} %)" if survived < tried else "100 %")
+    sheet.show()
     for start, least in LEAST.items() if parts == PARTS else ():
         total = sum(tried for row, (tried, _) in found.items() if row.startswith(start))
         if total < least:

@@ -67,6 +67,14 @@ def result(path):
     (path / "r" / "loadings.parquet").unlink()
 
 
+def windows(path):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    X += np.repeat(X[:, [0, 3]], 3, axis=1)
+    sn.save_rolling(sn.rolling(X, 30, 30, 2, "correlation"), path / "w")
+    for table in ("windows.csv", "labels.csv", "loadings.parquet", ".lock"):
+        (path / "w" / table).unlink()
+
+
 def checkpoint(path):
     problem = Problem(sn.as_operator(torch.eye(8) + 1), 2)
     solve(problem, make_solver("mu"), max_iter=20, checkpoint=Checkpoint(path / "c"))
@@ -98,6 +106,7 @@ READERS = {
     "returns parquet": (returns_parquet, "returns", 6),
     "matrix folder": (folder, "folder", 10),
     "result": (result, "result", 10),
+    "windows": (windows, "windows", 6),
     "checkpoint": (checkpoint, "run", 6),
     "resumed run": (checkpoint, "checkpoint", 2),
     "unfinished matrix": (progress, "progress", 4),
