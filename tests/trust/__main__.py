@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from benchmarks.sheet import Sheet  # noqa: E402
+
 from trust.tally import rows  # noqa: E402
 
 #: What runs beside what: two at a time, the longest first.

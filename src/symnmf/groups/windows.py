@@ -120,6 +120,14 @@ def load_rolling(folder: str | Path) -> Rolling:
 
     Arguments:
         folder: of the windows.
+
+    Example:
+        >>> import tempfile, symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> found = sn.rolling(panel, 2000, 2000, 3, "correlation")
+        >>> [w.first for w in load_rolling(sn.save_rolling(found, tempfile.mkdtemp())).windows]
+        ['1990-01-03', '1997-11-28', '2005-11-10', '2013-10-23']
     """
     found, _ = files.read_manifest(Path(folder), KIND)
     with complete(folder, "windows", "Run it again"):
