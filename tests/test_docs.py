@@ -121,7 +121,7 @@ def lines_of_shell(text):
 
 def called(line):
     """Command and arguments after the program's name, or None."""
-    found = re.search(r"(?:^|-m )symnmf ([a-z]+)(.*)", line)
+    found = re.search(r"(?:^|-m )symnmf ([a-z]+)(.*?)(?: > \S+)?$", line)
     return (found[1], shlex.split(found[2])) if found else None
 
 
@@ -139,9 +139,14 @@ def test_there_are_commands_to_check():
 
 
 @pytest.mark.parametrize(("page", "line"), shell, ids=lambda x: name(x) if x in PAGES else x[:40])
-def test_commands_parse(page, line):
+def test_commands_parse(page, line, tmp_path, monkeypatch):
     command, arguments = called(line)
     assert command in COMMANDS, line
+    if "--config" in arguments:  # which an earlier command of the page has written
+        monkeypatch.chdir(tmp_path)
+        path = tmp_path / arguments[arguments.index("--config") + 1]
+        path.parent.mkdir()
+        path.write_text("k = 4\n")
     with COMMANDS[command].make_context(command, arguments) as context:
         assert not context.args
 
