@@ -79,8 +79,6 @@ def child(job, said):
                 os.kill(os.getpid(), signal.SIGKILL)
             if fault == "interrupt":
                 os.kill(os.getpid(), signal.SIGINT)
-            elif isinstance(fault, int) and name != "remove":
-                raise OSError(fault, os.strerror(fault))
     files.on_operation = operation
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 70
@@ -132,7 +130,7 @@ class Nursery:
     """Runs jobs in children of a process that has everything imported.
 
     A job has ``argv`` (of the command line) or ``code``; ``at`` says at which file operation a
-    ``fault`` comes (``"kill"``, ``"interrupt"``, or an error number); ``after`` sends ``signal``
+    ``fault`` comes (``"kill"`` or ``"interrupt"``); ``after`` sends ``signal``
     (a kill) after some seconds. The answer has the exit ``code`` (negative for a signal), the
     number of file ``operations``, what was ``said``, and ``seconds``.
     """

@@ -188,6 +188,8 @@ def test_inspect(run, matrix, tmp_path):
     (model,) = (tmp_path / "o").glob("model-*")
     model.write_bytes(model.read_bytes()[:-1] + b"x")
     assert "damaged" in run("inspect", tmp_path / "o", code=2)[1]
+    (tmp_path / "o" / "manifest.json").write_text("{")
+    assert "manifest.json: cannot be read" in run("inspect", tmp_path / "o", code=2)[1]
 
 
 def test_inspect_of_a_run_that_can_go_on(run, tmp_path):

@@ -126,7 +126,11 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file atomically."""
-    write_text(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+    write_text(path, _json(value))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
@@ -193,7 +197,13 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_manifest(folder: Path, kind: str, files: Mapping[str, str], content: Any) -> None:
+def write_manifest(
+    folder: Path,
+    kind: str,
+    files: Mapping[str, str],
+    content: Any,
+    stale: Iterable[str] = (),
+) -> None:
     """Make a set of already written files current.
 
     Arguments:
@@ -201,6 +211,7 @@ def write_manifest(folder: Path, kind: str, files: Mapping[str, str], content: A
         kind: what the set is, checked when it is read.
         files: role → file name in the folder.
         content: anything for JSON.
+        stale: names in the folder that go in the last moment before.
     """
     described = {
         role: {
@@ -211,7 +222,12 @@ def write_manifest(folder: Path, kind: str, files: Mapping[str, str], content: A
         for role, name in files.items()
     }
     said = {"kind": kind, "files": described, "content": content}
-    write_json(folder / MANIFEST, {**said, "seal": _seal(said)})
+    with atomic(folder / MANIFEST) as temporary:
+        temporary.write_text(_json({**said, "seal": _seal(said)}), encoding="utf-8")
+        _sync(temporary)  # from here on no space is needed
+        for name in stale:
+            about_to("remove")
+            (folder / name).unlink(missing_ok=True)
 
 
 def _seal(said: Mapping[str, Any]) -> str:
@@ -266,7 +282,7 @@ def check_free(folder: Path, kind: str, names: Iterable[str], *, force: bool) ->
     there = held(folder)
     other = there not in (None, kind)
     if other or ((folder / MANIFEST).exists() and not force):
-        what = "files of another kind" if there is None else f"a {there.removeprefix('symnmf ')}"
+        what = f"a {there.removeprefix('symnmf ')}" if there else "a manifest that cannot be read"
         remedy = "Choose another folder" + ("" if other else ", or pass force")
         raise InvalidFile(str(folder), f"already holds {what}", remedy)
     for name in () if force else names:
@@ -298,11 +314,7 @@ def write_set(
     """
     name = f"model-{uuid4().hex[:12]}.safetensors"
     write_tensors(folder / name, model)
-    with writing(folder):
-        for old in {**tables, **dict.fromkeys(stale)}:
-            about_to("remove")
-            (folder / old).unlink(missing_ok=True)
-    write_manifest(folder, kind, {"model": name}, content)
+    write_manifest(folder, kind, {"model": name}, content, {**tables, **dict.fromkeys(stale)})
     for table, write in tables.items():
         with atomic(folder / table) as temporary:
             temporary.write_text(write, "utf-8") if isinstance(write, str) else write(temporary)

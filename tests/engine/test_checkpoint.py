@@ -13,6 +13,8 @@ from symnmf.engine import Checkpoint, solve
 from symnmf.engine.checkpoint import flatten, unflatten
 from symnmf.errors import InvalidFile, InvalidInput
 from symnmf.operators import GramOperator
+from symnmf.operators.store import open_matrix
+from symnmf.operators.writer import write_matrix
 from symnmf.solvers.registry import make_solver
 
 
@@ -60,6 +62,13 @@ def test_unfinished_run_is_not_overwritten(tmp_path):
     assert solve(problem(), make_solver("mu"), max_iter=20, checkpoint=place).iterations == 20
     forced = Checkpoint(tmp_path, overwrite=True)
     assert solve(problem(), make_solver("mu"), checkpoint=forced).status is Status.CONVERGED
+
+
+def test_a_matrix_is_not_overwritten_by_a_run(tmp_path):
+    write_matrix(tmp_path, torch.eye(4), form="dense")
+    with pytest.raises(InvalidFile, match="already holds a matrix"):
+        solve(problem(), make_solver("mu"), checkpoint=Checkpoint(tmp_path, overwrite=True))
+    assert open_matrix(tmp_path).n == 4
 
 
 def shuffled():

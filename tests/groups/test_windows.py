@@ -1,6 +1,7 @@
 """Windows on disk: written whole, read back, gone on with, refused when damaged."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 import symnmf as sn
 from symnmf.errors import FolderBusy, InvalidFile
 from symnmf.groups import rolling as module
+from symnmf.groups import windows
 from symnmf.groups.windows import UNFINISHED, WRITTEN, unfinished
 from symnmf.results import pack_json, unpack_json
 
@@ -136,10 +138,41 @@ def test_two_runs_of_the_same_windows(panel, tmp_path):
 def test_what_others_put_there_stays(panel, tmp_path):
     found = roll(panel, folder=tmp_path)
     (own,) = (tmp_path / UNFINISHED).iterdir()
-    (own / "notes.txt").write_text("mine")
+    other = tmp_path / UNFINISHED / "thesis"
+    other.mkdir()
+    for path in (own / "notes.txt", own / "000001-x.safetensors", other / "2024-draft.docx"):
+        path.write_text("mine")
+    (own / ("000002-" + 64 * "0" + ".safetensors")).mkdir()
     sn.save_rolling(found, tmp_path)
     assert (own / "notes.txt").read_text() == "mine"
+    assert (own / "000001-x.safetensors").read_text() == "mine"
+    assert (other / "2024-draft.docx").read_text() == "mine"
     assert unfinished(tmp_path) == 0
+    with pytest.raises(InvalidFile, match="already holds a set of windows"):
+        roll(panel, folder=tmp_path)  # though something is left there
+
+
+def test_a_save_that_was_killed_is_done_again(panel, tmp_path, monkeypatch):
+    """The manifest is there, the tables are not: the same two calls write them."""
+    found = roll(panel, folder=tmp_path)
+
+    def full(folder):
+        raise Enough
+
+    monkeypatch.setattr(windows, "_discard", full)
+    with pytest.raises(Enough):
+        sn.save_rolling(found, tmp_path)
+    monkeypatch.undo()
+    (tmp_path / "labels.csv").unlink()
+    sn.save_rolling(roll(panel, folder=tmp_path), tmp_path)
+    assert (tmp_path / "labels.csv").is_file()
+    assert not (tmp_path / UNFINISHED).exists()
+
+
+def test_some_of_the_windows(panel, tmp_path):
+    found = roll(panel)
+    last = replace(found, windows=found.windows[1:])
+    same(sn.load_rolling(sn.save_rolling(last, tmp_path)), last)
 
 
 BAD = {
@@ -148,6 +181,8 @@ BAD = {
     "fewer names": lambda about: about.update(names=about["names"][:-1]),
     "an unknown instrument": lambda about: about["windows"][1]["window"].update(moved=["who"]),
     "no number": lambda about: about["windows"][1]["window"].update(ari_before="high"),
+    "not a number": lambda about: about["windows"][1]["window"].update(ari_before=float("nan")),
+    "products in words": lambda about: about["windows"][1]["result"].update(products="many"),
     "another field": lambda about: about["windows"][0]["window"].update(evil=1),
 }
 

@@ -88,7 +88,6 @@ def forbidden():
     """A folder that may be read and not written, for who may write everywhere as someone else."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        (place / "old").mkdir(mode=0o755)
         before = os.geteuid()
         if not ROOT:
             place.chmod(0o500)
@@ -155,14 +154,40 @@ CODES = {errno.ENOSPC: NotEnough, errno.EDQUOT: NotEnough, errno.EROFS: NotWrita
 CODES |= {errno.EACCES: NotWritable, errno.EIO: NotWritable}
 
 
+def windows(seed):
+    X = np.random.default_rng(seed).normal(size=(60, 6))
+    return sn.rolling(X + np.repeat(X[:, [0, 3]], 3, axis=1), 30, 30, 2, "correlation")
+
+
+def factors(folder):
+    """Every H of a result or of windows."""
+    if files.held(folder) == "symnmf result":
+        return [sn.load(folder).H]
+    return [window.result.H for window in sn.load_rolling(folder).windows]
+
+
+#: What is written, how, and two of it.
+SETS = {
+    "result": (sn.save, lambda: [sn.factorize(S, 5, "admm", seed=seed) for seed in (0, 1)]),
+    "windows": (sn.save_rolling, lambda: [windows(seed) for seed in (0, 1)]),
+}
+
+
+@pytest.mark.parametrize("what", SETS)
 @pytest.mark.parametrize("code", CODES, ids=[errno.errorcode[code] for code in CODES])
-def test_every_file_operation_may_fail(tmp_path, result, monkeypatch, code):
-    """A result is replaced and a run saved: at every operation the error is ours, the old whole."""
-    sn.save(result, tmp_path / "r")
-    other = sn.factorize(S, 5, "admm", seed=1)
+def test_every_file_operation_may_fail(tmp_path, monkeypatch, code, what):
+    """A set is replaced: at every operation the error is ours and the old or the new is whole."""
+    save, make = SETS[what]
+    old, new = make()
+    folder, known = tmp_path / "r", []
+    for found in (new, old):
+        save(found, folder, force=True)
+        known.append(factors(folder))
+    tables = {path.name for path in folder.glob("[!.m]*")}
+    assert len(tables) >= 3
     operations = Broken(10**9, code)
     monkeypatch.setattr(files, "on_operation", operations)
-    sn.save(result, tmp_path / "r", force=True)
+    save(old, folder, force=True)
     most = len(operations.seen)
     assert operations.seen[-1] == "clean up"
     for at in range(1, most + 1) if FULL else (1, 3, 6, most - 1, most):
@@ -171,12 +196,30 @@ def test_every_file_operation_may_fail(tmp_path, result, monkeypatch, code):
             # an old model that cannot be removed does no harm to a new one that is written
             harm = operations.seen[at - 1] != "clean up"
             with pytest.raises(CODES[code]) if harm else nullcontext():
-                sn.save(other, tmp_path / "r", force=True)
+                save(new, folder, force=True)
             monkeypatch.setattr(files, "on_operation", None)
-            found = sn.load(tmp_path / "r").H
-            assert any(torch.equal(found, x.H) for x in ((result, other) if harm else (other,)))
-            assert not list((tmp_path / "r").glob(".*.tmp"))
-            sn.save(result, tmp_path / "r", force=True)
+            now = factors(folder)
+            assert any(
+                len(now) == len(one) and all(map(torch.equal, now, one))
+                for one in (known if harm else known[:1])
+            )
+            if "remove" not in operations.seen[: at - 1]:  # then the old is whole with its tables
+                assert {path.name for path in folder.glob("[!.m]*")} == tables
+            assert not list(folder.glob(".*.tmp"))
+            save(old, folder, force=True)
+
+
+def test_a_window_that_cannot_be_kept_is_said(tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    X += np.repeat(X[:, [0, 3]], 3, axis=1)
+    for at in (1, 3, 6):
+        with trial("file operations that fail"):
+            monkeypatch.setattr(files, "on_operation", Broken(at, errno.ENOSPC))
+            with pytest.raises(NotEnough, match="the disk is full"):
+                sn.rolling(X, 30, 30, 2, "correlation", folder=tmp_path)
+            monkeypatch.setattr(files, "on_operation", None)
+    again = sn.rolling(X, 30, 30, 2, "correlation", folder=tmp_path)
+    assert (again.labels() == sn.rolling(X, 30, 30, 2, "correlation").labels()).all()
 
 
 def test_a_run_whose_disk_is_full_can_go_on(tmp_path, monkeypatch):
@@ -220,9 +263,7 @@ def test_damaged_files_are_refused(tmp_path, result, kind):
     def resume():
         return solve(whole, make_solver("mu"), checkpoint=Checkpoint(tmp_path / "c"), resume=True)
 
-    X = np.random.default_rng(0).normal(size=(60, 6))
-    X += np.repeat(X[:, [0, 3]], 3, axis=1)
-    sn.save_rolling(sn.rolling(X, 30, 30, 2, "correlation"), tmp_path / "w")
+    sn.save_rolling(windows(0), tmp_path / "w")
     readers = {
         "w": (["manifest.json", "model-*"], lambda: sn.load_rolling(tmp_path / "w")),
         "r": (["manifest.json", "model-*"], lambda: sn.load(tmp_path / "r")),

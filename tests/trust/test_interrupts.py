@@ -15,6 +15,7 @@ from symnmf.bench.runner import run_study
 from symnmf.bench.store import Store
 from symnmf.bench.study import load
 from symnmf.engine import driver
+from symnmf.report.tails import other
 from trust.tally import trial
 
 STUDY = """
@@ -82,7 +83,14 @@ def benched(panel, place):
     return run_study(load(str(place / "small.toml")), Store(place / "results"))
 
 
-@pytest.mark.parametrize("work", [rolled, bootstrapped, significant, ranked, benched])
+def reported(panel, place):
+    return other(panel, *fit(panel))
+
+
+WORK = [rolled, bootstrapped, significant, ranked, benched, reported]
+
+
+@pytest.mark.parametrize("work", WORK)
 def test_ctrl_c_ends_the_whole(work, panel, tmp_path, pressed):
     with trial("Ctrl-C in something made of many fits"):
         with pytest.raises(KeyboardInterrupt):

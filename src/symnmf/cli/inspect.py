@@ -45,6 +45,8 @@ def inspect(
         shown.line(f"{folder}: {words}")
         shown.document({"kind": "interrupted run", "folder": str(folder), "windows": windows})
         return
+    if manifest.is_file():
+        files.read_json(manifest)  # says so when it is damaged
     kind = files.held(folder)
     if kind == RESULT:
         shown.document({"kind": "result", "folder": str(folder), **_result(shown, folder)})

@@ -69,7 +69,7 @@ def roll(
             panel, window, step, k, dependence, seed=seed, folder=out, force=force,
             on_window=lambda w: shown.line(window_line(w)), **options,
         )  # fmt: skip
-    save_rolling(found, out, force=True)
+    save_rolling(found, out)
     write_text(out / "config.toml", config_text(context))
     shown.line(f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}")
     shown.document({**windows_document(found), "out": str(out)})

@@ -71,6 +71,7 @@ class Checkpoint:
     def take(self, resume: bool, stack: ExitStack) -> None:
         """Hold the folder for a run until the stack ends; refuse where another is not over."""
         stack.enter_context(files.lock(self.folder))
+        files.check_free(self.folder, KIND, (), force=True)  # nothing of another kind is there
         self.check_free(resume=resume)
         if self.overwrite and not resume:  # a restart must not find the run that this one replaces
             (self.folder / files.MANIFEST).unlink(missing_ok=True)

@@ -86,7 +86,7 @@ def rolling(
     found: list[Window] = []
     earlier: Earlier | None = None
     with ExitStack() as stack:
-        kept = None
+        kept: Kept | None = None
         if folder is not None:
             asked = (window, step, k, dependence, seed, n_init, warm, options)
             kept = stack.enter_context(Kept.of(folder, panel, asked, force))
@@ -104,7 +104,7 @@ def rolling(
             H = found[-1].result.H
             earlier = Earlier(H, known[1]) if bool(H.any()) else None
     _warn_of_ambiguity(found)
-    return Rolling(tuple(found), tuple(panel.names))
+    return Rolling(tuple(found), tuple(panel.names), kept.identity if kept else None)
 
 
 def _fit(problem: Problem, n_init: int, before: list[Window]) -> Result:

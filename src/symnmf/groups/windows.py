@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,14 @@ from torch import Tensor
 from symnmf import __version__, files
 from symnmf.contract import Result
 from symnmf.data.panel import Panel
-from symnmf.errors import FolderBusy
 from symnmf.files import safe_cell
 from symnmf.results import complete, pack, pack_json, plain, unpack, unpack_json
 
 KIND, UNFINISHED = "symnmf set of windows", "unfinished"
 #: Files that appear beside the windows under fixed names; the last one by the command line.
 WRITTEN = ("windows.csv", "labels.csv", "loadings.parquet", "config.toml")
+#: Names of the folder of a run, and of its windows: number and checksum.
+RUN, NUMBERED = re.compile("[0-9a-f]{16}"), re.compile(r"\d{6,}-[0-9a-f]{64}\.safetensors")
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,12 @@ class Rolling:
     Attributes:
         windows: in order of time.
         names: of the instruments.
+        identity: of the run, where its windows were kept in a folder.
     """
 
     windows: tuple[Window, ...]
     names: tuple[str, ...]
+    identity: str | None = None
 
     @property
     def products(self) -> float:
@@ -88,7 +93,7 @@ def save_rolling(found: Rolling, folder: str | Path, *, force: bool = False) -> 
     Arguments:
         found: what :func:`symnmf.rolling` returned.
         folder: made when missing.
-        force: replace windows that are there.
+        force: replace windows that are there. Not needed where those of ``found`` were kept.
 
     Example:
         >>> import tempfile, numpy as np, symnmf as sn
@@ -101,12 +106,13 @@ def save_rolling(found: Rolling, folder: str | Path, *, force: bool = False) -> 
     """
     folder = Path(folder)
     with files.lock(folder):
-        files.check_free(folder, KIND, WRITTEN, force=force)
+        begun = found.identity is not None and bool(_kept(folder / UNFINISHED / found.identity))
+        files.check_free(folder, KIND, WRITTEN, force=force or begun)
         tensors: dict[str, Tensor] = {}
         said = []
-        for window in found.windows:
+        for number, window in enumerate(found.windows):
             part, words = _pack(window)
-            tensors |= {f"{window.number}.{name}": tensor for name, tensor in part.items()}
+            tensors |= {f"{number}.{name}": tensor for name, tensor in part.items()}
             said.append(words)
         tensors["about"] = pack_json({"names": list(found.names), "windows": said})
         content = {"version": __version__, "windows": len(said), "instruments": len(found.names)}
@@ -136,10 +142,12 @@ def load_rolling(folder: str | Path) -> Rolling:
         names, windows = tuple(about["names"]), []
         if not all(isinstance(name, str) for name in names):
             raise TypeError("names")
-        for number, words in enumerate(about["windows"]):
-            prefix = f"{number}."
-            part = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-            windows.append(_unpack(part, words, names))
+        parts: dict[str, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            number, _, part = name.partition(".")
+            parts.setdefault(number, {})[part] = tensor
+        for place, words in enumerate(about["windows"]):
+            windows.append(_unpack(parts[str(place)], words, names))
         return Rolling(tuple(windows), names)
 
 
@@ -158,7 +166,8 @@ def _unpack(
         raise ValueError("another number of instruments")
     numbers = [about[name] for name in ("ari_before", "ari_width") if about[name] is not None]
     numbers += [about[name] for name in ("number", "begin", "stop", "broke")]
-    if not all(isinstance(value, int | float) for value in numbers):
+    numbers += [getattr(result, name) for name in ("seed", "iterations", "seconds", "products")]
+    if not all(isinstance(value, int | float) and isfinite(value) for value in numbers):
         raise TypeError("numbers")
     dates = {name: str(about[name]) for name in ("first", "last")}
     return Window(**{**about, **dates, "moved": tuple(about["moved"]), "result": result})
@@ -197,35 +206,35 @@ def _tables(found: Rolling) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
 class Kept:
     """The windows of an unfinished run: a file for each, which bears its checksum in its name.
 
     Arguments:
-        folder: of this run alone.
+        folder: of all windows.
+        identity: of this run.
         names: of the instruments.
     """
 
-    folder: Path
-    names: tuple[str, ...]
+    def __init__(self, folder: Path, identity: str, names: tuple[str, ...]):
+        self.folder, self.identity, self.names = folder / UNFINISHED / identity, identity, names
+        self.there = _kept(self.folder)
 
     @classmethod
     @contextmanager
     def of(cls, folder: str | Path, panel: Panel, asked: Any, force: bool) -> Iterator[Kept]:
-        """Those of a table and of what was asked for, held against other writers.
+        """Those of a table and of what was asked for; the folder is held against other writers.
 
-        Where there are none yet, the folder has to be free, or its windows are to be replaced.
+        Where there are none yet, it has to be free, or its windows are to be replaced.
         """
-        values = np.ascontiguousarray(panel.values)
+        folder, values = Path(folder), np.ascontiguousarray(panel.values)
         dates = panel.date_words(np.arange(len(values)))
         words = [list(panel.names), dates, [plain(value) for value in asked], __version__]
         digest = hashlib.sha256(values.data)
         digest.update(json.dumps(words).encode())
-        own = Path(folder) / UNFINISHED / digest.hexdigest()[:16]
-        if not own.is_dir():
-            files.check_free(Path(folder), KIND, WRITTEN, force=force)
-        with files.lock(own):
-            yield cls(own, panel.names)
+        with files.lock(folder):
+            kept = cls(folder, digest.hexdigest()[:16], panel.names)
+            files.check_free(folder, KIND, WRITTEN, force=force or bool(kept.there))
+            yield kept
 
     def keep(self, window: Window, vectors: Tensor) -> None:
         """Write a window and its eigenvectors, from which the next one goes on."""
@@ -234,13 +243,16 @@ class Kept:
         tensors, said = _pack(window)
         content = save({**tensors, "vectors": vectors.contiguous(), "about": pack_json(said)})
         seal = hashlib.sha256(content).hexdigest()
+        with files.writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         with files.atomic(self.folder / f"{window.number:06d}-{seal}.safetensors") as temporary:
             temporary.write_bytes(content)
 
     def take(self, number: int) -> tuple[Window, Tensor] | None:
         """A window and its eigenvectors, if it is there and whole."""
-        for path in self.folder.glob(f"{number:06d}-*.safetensors"):
-            if files.checksum(path) == path.stem.partition("-")[2]:
+        for path in self.there:
+            place, _, seal = path.stem.partition("-")
+            if int(place) == number and files.checksum(path) == seal:
                 tensors = files.read_tensors(path)
                 with complete(path, "window", "Remove it"):
                     said, vectors = unpack_json(tensors["about"]), tensors["vectors"]
@@ -250,20 +262,30 @@ class Kept:
         return None
 
 
+def _kept(own: Path) -> list[Path]:
+    """Windows that a run has kept, by their names alone."""
+    return sorted(p for p in own.glob("*") if NUMBERED.fullmatch(p.name) and p.is_file())
+
+
+def _runs(folder: Path) -> list[Path]:
+    """Folders of runs that kept windows."""
+    return [own for own in folder.glob(f"{UNFINISHED}/*") if RUN.fullmatch(own.name)]
+
+
 def unfinished(folder: str | Path) -> int:
     """How many windows of unfinished runs a folder holds."""
-    return len(list(Path(folder).glob(f"{UNFINISHED}/*/*.safetensors")))
+    return sum(len(_kept(own)) for own in _runs(Path(folder)))
 
 
 def _discard(folder: Path) -> None:
-    """Remove windows that were kept, unless a run is about to keep more."""
-    place = folder / UNFINISHED
-    for own in place.iterdir() if place.is_dir() else ():
-        if own.is_dir() and not own.is_symlink():
-            with suppress(FolderBusy), files.lock(own):
-                files.remove_all_but(own, "[0-9]", set())
-                (own / files.LOCK).unlink()
-                with suppress(OSError):  # something of someone else is in it
-                    own.rmdir()
+    """Remove windows that were kept, and nothing else; what cannot be removed does no harm."""
+    for own in _runs(folder):
+        of_the_dead = own.glob(".[0-9]*.safetensors.*.tmp")
+        for path in (*_kept(own), *of_the_dead):
+            with suppress(OSError):
+                files.about_to("clean up")
+                path.unlink()
+        with suppress(OSError):  # something of someone else is in it
+            own.rmdir()
     with suppress(OSError):
-        place.rmdir()
+        (folder / UNFINISHED).rmdir()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symnmf.contract import Result
+from symnmf.contract import Problem, Result
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
 from symnmf.dependence.diagnostics import (
@@ -18,7 +18,7 @@ from symnmf.dependence.diagnostics import (
 from symnmf.dependence.tail import TailEstimate
 from symnmf.errors import SymnmfError
 from symnmf.exact import EVENTS as SINGLE
-from symnmf.factorize import factorize
+from symnmf.factorize import run
 from symnmf.groups.between import event_shares
 from symnmf.groups.naming import Comparison, compare, group_of, ordered
 from symnmf.groups.side_by_side import SideBySide, side_by_side
@@ -157,7 +157,7 @@ def other(
             warnings.simplefilter("ignore")
             T = estimate(kind, panel)
             pairs = side_by_side(*((S, T) if mine == "tail" else (T, S)), seed=seed)
-            fit = ordered(factorize(T, result.H.shape[1], seed=seed))
+            fit = ordered(run(Problem(T, result.H.shape[1], seed), stoppable=False))
     except SymnmfError as wrong:
         return None, str(wrong)
     return Other(kind, pairs, compare(result, group_of(fit))), ""
