@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -83,36 +83,35 @@ def test_a_read_only_disk_is_said(disk, result):
         assert torch.equal(sn.load(disk / "r").H, result.H)
 
 
-@pytest.fixture
-def forbidden():
-    """A folder that may be read and not written, for who may write everywhere as someone else."""
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        before = os.geteuid()
-        if not ROOT:
-            place.chmod(0o500)
-        else:
-            place.chmod(0o755)
-            os.seteuid(65534)
-        yield place
+@contextmanager
+def forbidden(place):
+    """A folder may be read and not written; who may write everywhere is someone else meanwhile."""
+    place.chmod(0o555)
+    before = os.geteuid()
+    os.seteuid(65534 if ROOT else before)
+    try:
+        yield
+    finally:
         os.seteuid(before)
         place.chmod(0o700)
 
 
-def test_a_forbidden_folder_is_said(forbidden, result):
-    sn.as_operator(S)  # loaded while that may be
-    for write in (
-        lambda: sn.save(result, forbidden / "r"),
-        lambda: sn.save(result, forbidden, force=True),
-        lambda: sn.factorize(S, 5, checkpoint=forbidden / "c"),
-        lambda: sn.generate("tpdm", 64, forbidden / "g", samples=4000),
-        lambda: sn.write_matrix(forbidden, np.eye(3), form="dense"),
-    ):
-        with (
-            trial("permission denied"),
-            pytest.raises(NotWritable, match="cannot be written .Permission denied.*Choose anoth"),
+def test_a_forbidden_folder_is_said(result):
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        for write in (
+            lambda: sn.save(result, place / "r"),
+            lambda: sn.save(result, place, force=True),
+            lambda: sn.factorize(S, 5, checkpoint=place / "c"),
+            lambda: sn.generate("tpdm", 64, place / "g", samples=4000),
+            lambda: sn.write_matrix(place, np.eye(3), form="dense"),
         ):
-            write()
+            with (
+                trial("permission denied"),
+                forbidden(place),
+                pytest.raises(NotWritable, match="cannot be written .Permission den.*Choose anoth"),
+            ):
+                write()
 
 
 @pytest.mark.slow

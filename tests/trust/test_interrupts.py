@@ -53,7 +53,9 @@ def pressed(monkeypatch):
     old_begin, old_ended = driver._Driver.begin, driver._Driver._ended
     monkeypatch.setattr(driver._Driver, "begin", begin)
     monkeypatch.setattr(driver._Driver, "_ended", ended)
-    return begun
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    yield begun
+    signal.signal(signal.SIGINT, before)
 
 
 def fit(panel, dependence="correlation"):
@@ -114,6 +116,7 @@ def test_ctrl_c_in_a_terminal_ends_a_study_with_a_word(tmp_path, jobs):
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         assert child.stdout.readline().startswith("1 of 200")
         os.killpg(child.pid, signal.SIGINT)

@@ -113,7 +113,7 @@ def _deaf_children() -> Iterator[None]:
     try:
         yield
     finally:
-        if mine:
+        if before is not None:
             signal.signal(signal.SIGINT, before)
 
 
