@@ -119,7 +119,7 @@ def test_it_opens_and_finds(browser, pages, n):
     until(lambda: browser.find_element("id", card).get_property("open"))
     assert type_words(browser, "no such name") == []
     assert browser.find_element("id", "search-status").text == "0 found"
-    plots = browser.find_elements("css selector", ".plot")
+    plots = browser.find_elements("css selector", "div.plot")
     assert len(plots) >= 6
     for plot in plots:
         assert plot.find_elements("css selector", "svg.main-svg"), plot.get_attribute("id")

@@ -27,8 +27,8 @@ def read_matrix(path: str | Path) -> Any:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "S.csv"
         >>> _ = path.write_text("name,a,b\\na,1,0.5\\nb,0.5,1\\n")
-        >>> read_matrix(path).loc["a", "b"]
-        np.float64(0.5)
+        >>> float(read_matrix(path).loc["a", "b"])
+        0.5
     """
     path = Path(path)
     if path.suffix not in FORMATS:

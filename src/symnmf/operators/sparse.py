@@ -26,7 +26,7 @@ class SparseOperator(SymmetricOperator):
     Example:
         >>> import scipy.sparse as sp
         >>> from symnmf.operators import as_operator
-        >>> as_operator(sp.eye_array(3, format="csr")).frob_sq()
+        >>> as_operator(sp.csr_array(sp.identity(3))).frob_sq()
         3.0
     """
 
