@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from symnmf.cli.output import PLAIN
 
@@ -20,7 +20,28 @@ EXIT_CODES = (
     "become 0, lest it start again."
 )
 
+#: How to go on after Ctrl-C.
+AGAIN = dict.fromkeys(
+    ("roll", "bench", "generate"), " What is done is kept: the same command goes on."
+)
+AGAIN["fit"] = " What is saved is kept: the same command with --resume goes on."
+
+
+class Commands(TyperGroup):
+    """All commands; one that is interrupted says so."""
+
+    def invoke(self, context: Any) -> Any:
+        """Run the command of a call."""
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            words = f"Interrupted.{AGAIN.get(context.invoked_subcommand, '')}"
+            Console(stderr=True).print(words, **PLAIN)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
+    cls=Commands,
     help="Groups that move together, or crash together: certified symmetric NMF.\n\n"
     "\b\nBegin with:\n"
     "  symnmf demo\n"
@@ -31,16 +52,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-
-@contextmanager
-def going_on(kept: str) -> Iterator[None]:
-    """Ctrl-C ends a command whose work so far is kept, with a word about that."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        Console(stderr=True).print(f"Interrupted. {kept} The same command goes on.", **PLAIN)
-        raise typer.Exit(130) from None
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from symnmf.cli.app import app, going_on
+from symnmf.cli.app import app
 from symnmf.cli.options import Json
 from symnmf.cli.output import Output
 
@@ -61,8 +61,7 @@ def bench(
     def show(run: Any, done: int, of: int) -> None:
         shown.line(f"{done} of {of}: {run.kind} {run.n} {run.seed} {run.configuration}")
 
-    with going_on(f"Runs that are done are in {store.path(chosen.name)}."):
-        made = run_study(chosen, store, show, jobs)
+    made = run_study(chosen, store, show, jobs)
     written = [str(path) for path in [*tables.write(chosen, store), *plots.write(chosen, store)]]
     for path in written:
         shown.line(f"Written: {path}")

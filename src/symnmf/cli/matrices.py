@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from symnmf.cli.app import app, going_on
+from symnmf.cli.app import app
 from symnmf.cli.options import Json, Seed
 from symnmf.cli.output import Output
 
@@ -40,8 +40,7 @@ def generate(
 
     err = Console(stderr=True)
     columns = (BarColumn(), "{task.percentage:.0f} %", TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=err, disable=not err.is_terminal)
-    with going_on(f"What is written so far is in {out}."), bar:
+    with Progress(*columns, console=err, disable=not err.is_terminal) as bar:
         task = bar.add_task("", total=1.0)
         write(
             kind,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from symnmf.cli.app import EXIT_CODES, app, going_on
+from symnmf.cli.app import EXIT_CODES, app
 from symnmf.cli.config import config_text
 from symnmf.cli.options import (
     Config,
@@ -57,18 +57,16 @@ def roll(
     from symnmf.data import read_panel
     from symnmf.files import write_text
     from symnmf.groups.rolling import rolling
-    from symnmf.groups.windows import UNFINISHED, save_rolling
+    from symnmf.groups.windows import save_rolling
 
     source = Source.of(returns=returns, prices=prices)
     panel = read_panel(source.path, kind=source.kind, missing=missing, max_missing=max_missing)
     shown = Output(as_json)
-
     options = tail_options(dependence, tail, q)
-    with going_on(f"Windows that are done are in {out / UNFINISHED}."):
-        found = rolling(
-            panel, window, step, k, dependence, seed=seed, folder=out, force=force,
-            on_window=lambda w: shown.line(window_line(w)), **options,
-        )  # fmt: skip
+    found = rolling(
+        panel, window, step, k, dependence, seed=seed, folder=out, force=force,
+        on_window=lambda w: shown.line(window_line(w)), **options,
+    )  # fmt: skip
     save_rolling(found, out)
     write_text(out / "config.toml", config_text(context))
     shown.line(f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}")
