@@ -60,6 +60,17 @@ def random_moments(count: int, longest: float, seed: int = 0) -> list[float]:
     return [rng.uniform(0, longest) for _ in range(count)]
 
 
+#: A study of a few seconds.
+STUDY = """
+title = "small"
+task = "factorize"
+kinds = ["tpdm"]
+sizes = [20]
+seeds = [7, 42]
+solvers = ["adagrad", "admm"]
+iterations = 40
+"""
+
 #: Imports everything once, then forks a child for each job: a kill costs no import.
 NURSERY = """
 import json, os, signal, sys, tempfile, time, traceback

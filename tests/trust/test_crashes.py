@@ -16,16 +16,6 @@ from symnmf.operators.store import open_matrix
 from symnmf.operators.writer import write_matrix
 from trust.tally import count, trial
 
-STUDY = """
-title = "small"
-task = "factorize"
-kinds = ["tpdm"]
-sizes = [20]
-seeds = [7, 42]
-solvers = ["adagrad", "admm"]
-iterations = 40
-"""
-
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
@@ -33,7 +23,7 @@ def place(tmp_path_factory):
     place = tmp_path_factory.mktemp("crashes")
     S = sn.benchmark_matrix("corr", 60, seed=7, samples=4000).operator.S
     write_matrix(place / "S", S, form="dense")
-    (place / "small.toml").write_text(STUDY)
+    (place / "small.toml").write_text(faults.STUDY)
     rng = np.random.default_rng(0)
     groups = np.repeat(np.eye(3), 4, axis=0)
     returns = rng.standard_t(4, (400, 3)) @ groups.T + 0.3 * rng.standard_t(4, (400, 12))

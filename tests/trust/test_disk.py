@@ -153,9 +153,10 @@ CODES = {errno.ENOSPC: NotEnough, errno.EDQUOT: NotEnough, errno.EROFS: NotWrita
 CODES |= {errno.EACCES: NotWritable, errno.EIO: NotWritable}
 
 
-def windows(seed):
+def windows(seed, **options):
     X = np.random.default_rng(seed).normal(size=(60, 6))
-    return sn.rolling(X + np.repeat(X[:, [0, 3]], 3, axis=1), 30, 30, 2, "correlation")
+    X += np.repeat(X[:, [0, 3]], 3, axis=1)
+    return sn.rolling(X, 30, 30, 2, "correlation", **options)
 
 
 def factors(folder):
@@ -209,16 +210,13 @@ def test_every_file_operation_may_fail(tmp_path, monkeypatch, code, what):
 
 
 def test_a_window_that_cannot_be_kept_is_said(tmp_path, monkeypatch):
-    X = np.random.default_rng(0).normal(size=(60, 6))
-    X += np.repeat(X[:, [0, 3]], 3, axis=1)
     for at in (1, 3, 6):
         with trial("file operations that fail"):
             monkeypatch.setattr(files, "on_operation", Broken(at, errno.ENOSPC))
             with pytest.raises(NotEnough, match="the disk is full"):
-                sn.rolling(X, 30, 30, 2, "correlation", folder=tmp_path)
+                windows(0, folder=tmp_path)
             monkeypatch.setattr(files, "on_operation", None)
-    again = sn.rolling(X, 30, 30, 2, "correlation", folder=tmp_path)
-    assert (again.labels() == sn.rolling(X, 30, 30, 2, "correlation").labels()).all()
+    assert (windows(0, folder=tmp_path).labels() == windows(0).labels()).all()
 
 
 def test_a_run_whose_disk_is_full_can_go_on(tmp_path, monkeypatch):

@@ -18,16 +18,6 @@ from symnmf.engine import driver
 from symnmf.report.tails import other
 from trust.tally import trial
 
-STUDY = """
-title = "small"
-task = "factorize"
-kinds = ["tpdm"]
-sizes = [20]
-seeds = [7, 42]
-solvers = ["adagrad"]
-iterations = 40
-"""
-
 
 @pytest.fixture
 def panel():
@@ -81,7 +71,7 @@ def ranked(panel, place):
 
 
 def benched(panel, place):
-    (place / "small.toml").write_text(STUDY)
+    (place / "small.toml").write_text(faults.STUDY)
     return run_study(load(str(place / "small.toml")), Store(place / "results"))
 
 
@@ -105,7 +95,8 @@ def test_ctrl_c_ends_the_whole(work, panel, tmp_path, pressed):
 def test_ctrl_c_in_a_terminal_ends_a_study_with_a_word(tmp_path, jobs):
     """All processes hear it, as in a terminal; one word is said, and the same command goes on."""
     seeds = ", ".join(map(str, range(200)))
-    study = STUDY.replace("7, 42", seeds).replace("[20]", "[300]").replace("40", "4000")
+    study = faults.STUDY.replace(', "admm"', "").replace("7, 42", seeds)
+    study = study.replace("[20]", "[300]").replace("40", "4000")
     (tmp_path / "small.toml").write_text(study)
     words = f"bench {tmp_path / 'small.toml'} --out {tmp_path / 'r'} --jobs {jobs}"
     with trial("Ctrl-C in something made of many fits"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, is_dataclass, replace
@@ -23,6 +21,7 @@ from symnmf.engine.checkpoint import (
     pack_history,
     unpack_history,
 )
+from symnmf.engine.interrupts import Interrupts
 from symnmf.engine.monitor import Monitor, Watch
 from symnmf.errors import InvalidFile, InvalidInput, PeerLost
 from symnmf.operators.group import first_decides
@@ -217,7 +216,7 @@ class _Driver:
         rng = torch.Generator(device=problem.S.device)
         status: Status | None = None
         try:
-            with _Interrupts(stoppable) as interrupts:
+            with Interrupts(stoppable) as interrupts:
                 status = self._ended(callbacks, fresh=False)
                 while status is None:
                     spent = max_seconds is not None and self.seconds > max_seconds
@@ -388,32 +387,6 @@ def _fits(run: Run, problem: Problem) -> bool:
         and (run.last_H is None or isinstance(run.last_H, Tensor))
         and (run.ended is None or run.ended in Status.__members__)
     )
-
-
-class _Interrupts:
-    """Ctrl-C as a flag that is read between steps; pressed again, it interrupts at once.
-
-    Arguments:
-        wanted: False leaves it as it is.
-    """
-
-    def __init__(self, wanted: bool) -> None:
-        self.wanted, self.seen = wanted, False
-        self.before: Any = None
-
-    def __enter__(self) -> _Interrupts:
-        if self.wanted and threading.current_thread() is threading.main_thread():
-            self.before = signal.signal(signal.SIGINT, self._note)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
-
-    def _note(self, *_: object) -> None:
-        if self.seen:
-            raise KeyboardInterrupt
-        self.seen = True
 
 
 def options_of(solver: Solver) -> dict[str, Any]:
