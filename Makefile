@@ -5,9 +5,9 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 OLDEST ?= .venv-oldest
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
-PATHS  := src tests benchmarks docs
+PATHS  := src tests docs
 
-.PHONY: demo test test-all test-oldest trust lint types bench bench-large bench-steps bench-stocks bench-scaling bench-predict numbers docs clean
+.PHONY: demo test test-all test-oldest trust lint types bench numbers docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -39,30 +39,21 @@ lint: $(STAMP)
 types: $(STAMP)
 	@$(BIN)/mypy
 
-bench: $(STAMP)
-	@$(BIN)/python -m benchmarks
+# What a fit costs. It fails when a figure got worse than the published one.
+bench: bench-speed
 
-bench-large: $(STAMP)
-	@$(BIN)/python -m benchmarks.large
+# A study or a measurement by its name: bench-speed, bench-large, bench-steps, bench-scaling,
+# bench-stocks and bench-predict (both with DATA=folder), bench-phase1 and so on.
+# PUBLISH=1 stores what a measurement finds in results/.
+bench-%: $(STAMP)
+	@$(BIN)/symnmf bench $* $(if $(DATA),--data $(DATA)) $(if $(PUBLISH),--publish)
 
-bench-steps: $(STAMP)
-	@$(BIN)/python -m benchmarks.steps
-
-bench-stocks: $(STAMP)
-	@$(BIN)/python -m benchmarks.stocks $(DATA)
-
-bench-scaling: $(STAMP)
-	@$(BIN)/python -m benchmarks.scaling
-
-bench-predict: $(STAMP)
-	@$(BIN)/python -m benchmarks.predict $(DATA)
-
-# -P: else numbers.py would be taken for the module of Python that has its name.
+# Everything in the pages that is generated: results, solvers, licences, the package graph.
 numbers: $(STAMP)
-	@$(BIN)/python -P docs/fill.py
+	@$(BIN)/python docs/generated.py --write
 
 docs: $(VENV)/.docs
-	@$(BIN)/python -P docs/fill.py --check
+	@$(BIN)/python docs/generated.py --check
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
 $(STAMP): pyproject.toml constraints.txt

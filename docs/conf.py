@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import json
+import re
 
 from docutils import nodes
 from myst_parser.parsers.sphinx_ import MystParser
@@ -25,12 +26,12 @@ html_theme_options = {
 html_static_path = ["_static"]
 html_css_files = ["cards.css"]
 exclude_patterns = ["_build"]
-napoleon_custom_sections = [("Arguments", "params_style")]
 napoleon_use_ivar = True
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
-# Two classes may have one name in two modules; autodoc links the short names of type hints.
-suppress_warnings = ["myst.header", "ref.python"]
+autodoc_default_options = {"members": True}
+python_use_unqualified_type_names = True
+suppress_warnings = ["myst.header"]
 
 
 class NotebookParser(MystParser):
@@ -67,7 +68,23 @@ def show_formulas(app, what, name, obj, options, lines):
     lines[:] = shown
 
 
+#: The attributes of a docstring; and an entry for several names, with its further lines.
+ATTRIBUTES = re.compile(r"^Attributes:\n(?:(?: .*)?(?:\n|\Z))*", re.MULTILINE)
+SHARED = re.compile(r"^( +)(\w+(?:, \w+)+): (.*(?:\n\1 +.*)*)$", re.MULTILINE)
+
+
+def split_attributes(app, what, name, obj, options, lines):
+    """One entry for each attribute: of several, napoleon takes all but the last for a type."""
+
+    def one_each(entry):
+        return "\n".join(f"{entry[1]}{word}: {entry[3]}" for word in entry[2].split(", "))
+
+    text = "\n".join(lines)
+    lines[:] = ATTRIBUTES.sub(lambda part: SHARED.sub(one_each, part[0]), text).split("\n")
+
+
 def setup(app):
-    """Register the parser of notebooks, and the reader of docstrings before napoleon's."""
+    """Register the parser of notebooks, and the readers of docstrings before napoleon's."""
     app.add_source_parser(NotebookParser)
+    app.connect("autodoc-process-docstring", split_attributes, priority=90)
     app.connect("autodoc-process-docstring", show_formulas, priority=100)

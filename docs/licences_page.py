@@ -1,9 +1,10 @@
-"""Write docs/licences.md: what symnmf needs when it runs, and under which licence that is."""
+"""The view of licences: the packages that symnmf needs when it runs, and their licences."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from packaging.requirements import Requirement
 
 PAGE = Path(__file__).with_name("licences.md")
 ROOT = Path(__file__).parents[1]
-#: What comes with torch on machines with a graphics card.
+#: Packages that torch installs on machines with a graphics card.
 CARDS = ("nvidia-", "triton", "cuda-")
 #: Other names of the same licence.
 NAMES = {
@@ -24,14 +25,6 @@ NAMES = {
     "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
     "python software foundation license": "PSF-2.0",
 }
-HEAD = """# Licences
-
-symnmf is under Apache-2.0. It needs these packages when it runs; none of them is part of it.
-Written by `python docs/licences_page.py` from the metadata of the installed packages.
-
-| package | licence |
-|---|---|
-"""
 
 
 def needed() -> list[str]:
@@ -55,21 +48,21 @@ def needed() -> list[str]:
 
 
 def licence(name: str) -> str:
-    """What the metadata of a package says, in the short form."""
+    """The licence that the metadata of a package states, in the short form."""
     about = distribution(name).metadata
-    said = about.get("License-Expression")
-    if not said:
+    stated = about.get("License-Expression")
+    if not stated:
         classes = [c for c in about.get_all("Classifier", []) if c.startswith("License ::")]
-        said = ", ".join(c.split(" :: ")[-1] for c in classes)
-    if not said or said == "OSI Approved":
-        said = (about.get("License") or "").strip().splitlines()[0]
-    return NAMES.get(said.lower(), said)
+        stated = ", ".join(c.split(" :: ")[-1] for c in classes)
+    if not stated or stated == "OSI Approved":
+        stated = (about.get("License") or "").strip().splitlines()[0]
+    return NAMES.get(stated.lower(), stated)
 
 
-def page() -> str:
-    """The page."""
-    return HEAD + "".join(f"| {name} | {licence(name)} |\n" for name in needed())
+def table() -> str:
+    """All packages with their licences."""
+    rows = "".join(f"| {name} | {licence(name)} |\n" for name in needed())
+    return f"| package | licence |\n|---|---|\n{rows}"
 
 
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+VIEWS: dict[str, Callable[[], str]] = {"licences": table}

@@ -1,10 +1,10 @@
-"""A picture of a page, or of a part of it, for the documentation, by chromium.
+"""Take a picture of a page, or of a part of it, with chromium for the documentation.
 
 python docs/picture.py demo/tpdm/report.html report.png 1100x1300
 python docs/picture.py demo/tpdm/report.html report-pictures.png 1100x1140 '#matrix'
 python docs/picture.py demo/tpdm/report.html report-events.png 1100x1000 '#events' dark
 python docs/picture.py demo/tpdm/report.html report-phone.png 390x1400 body dark
-python docs/picture.py demo/steps.html steps.png 780x440
+python docs/picture.py results/steps-figure.html steps.png 780x440
 """
 
 import base64
@@ -21,7 +21,7 @@ part, theme = [*more, *("body", "light")[len(more) :]]
 width, _, height = size.partition("x")
 options = ChromeOptions()
 options.binary_location = shutil.which("chromium")
-service = Service(shutil.which("chromedriver"))  # found here, not looked for elsewhere
+service = Service(shutil.which("chromedriver"))  # else selenium downloads one
 for flag in ("headless=new", "no-sandbox", "disable-gpu", "hide-scrollbars", "no-first-run"):
     options.add_argument(f"--{flag}")
 with tempfile.TemporaryDirectory() as profile:

@@ -1,27 +1,9 @@
-"""What many tests share."""
-
-from functools import cache
-from pathlib import Path
+"""Fixtures of all tests."""
 
 import pytest
 import torch
 
-from symnmf.synthetic import Benchmark, benchmark_matrix
-
-SEEDS = (7, 42, 99)
-SHARED = Path(__file__).parents[2] / "shared" / "data"
-
-
-@cache
-def market(kind: str, n: int, seed: int = 7) -> Benchmark:
-    """A benchmark matrix, made once a session."""
-    return benchmark_matrix(kind, n, seed=seed)
-
-
-def dense(operator) -> torch.Tensor:
-    """The formed matrix of a small operator, in float64."""
-    everything = torch.arange(operator.n)
-    return operator.block(everything, everything).to(torch.float64)
+from helpers import SHARED
 
 
 @pytest.fixture
@@ -32,3 +14,9 @@ def rng() -> torch.Generator:
 @pytest.fixture(autouse=True)
 def _the_same_draws_every_time() -> None:
     torch.manual_seed(0)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("shared_data") and not SHARED.is_dir():
+        pytest.skip("needs tables that may not be copied into the repository (../shared/data)")

@@ -12,7 +12,7 @@ import symnmf
 
 PRELUDE = """
 import os, signal
-import symnmf.files as files
+import symnmf.storage.atomic_files as files
 count = 0
 def kill(operation):
     global count
@@ -75,8 +75,9 @@ iterations = 40
 NURSERY = """
 import json, os, signal, sys, tempfile, time, traceback
 import torch, pandas, pyarrow.parquet, sklearn.metrics, scipy.sparse, typer, rich.table
-import symnmf.cli, symnmf.results, symnmf.generate, symnmf.bench.runner, symnmf.groups.rolling
-import symnmf.bench.tables, symnmf.data.panel, symnmf.factorize, symnmf.files as files
+import symnmf.cli, symnmf.analysis.folder, symnmf.dependence.synthetic, symnmf.data.panel
+import symnmf.bench.runner, symnmf.bench.tables, symnmf.grouping.rolling, symnmf.factorization
+import symnmf.storage.atomic_files as files
 
 def child(job, said):
     descriptor = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -2,8 +2,9 @@
 
 import torch
 
-from symnmf.contract import Problem, Result
-from symnmf.engine import judge
+from symnmf.core.problem import Problem
+from symnmf.core.result import Result
+from symnmf.engine import certify_exact
 from symnmf.operators import GramOperator
 
 #: Names that are no friends of markup, spreadsheets or layouts.
@@ -26,4 +27,4 @@ def planted(n: int, k: int, names=None) -> tuple[GramOperator, Result]:
     H[torch.arange(n), torch.randint(k, (n,), generator=rng)] += 1.0
     H /= torch.linalg.vector_norm(H, dim=1, keepdim=True)
     S = GramOperator(H, names=names)
-    return S, judge(Problem(S, k), H, name="planted")
+    return S, certify_exact(Problem(S, k), H, name="planted")

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import symnmf as sn
-from conftest import SEEDS, dense, market
-from symnmf.contract import Status
+from helpers import SEEDS, dense, market
+from symnmf.core.result import Status
 from symnmf.errors import (
     CollapsedWarning,
     InvalidFactor,
@@ -88,7 +88,7 @@ def test_dtype():
         ({"k": 0}, InvalidInput, "k: got 0.*1 to n = 12"),
         ({"k": 13}, InvalidInput, "k: got 13"),
         ({"solver": "adam_w"}, UnknownName, "Did you mean"),
-        ({"rho": 1.0, "solver": "mu"}, InvalidInput, "rho: is no option of 'mu'. It has eps"),
+        ({"rho": 1.0, "solver": "mu"}, InvalidInput, "rho: is not an option of 'mu'. It has eps"),
         ({"solver": "admm", "rho": -1.0}, InvalidInput, r"ADMM.rho: got -1.0. Pass a positive"),
         ({"start": np.ones((3, 3))}, InvalidFactor, r"H0: has shape \(3, 3\)"),
         ({"start": -np.ones((12, 3))}, InvalidFactor, r"entry \[0, 0\] is negative"),

@@ -2,8 +2,9 @@
 
 import pytest
 
-from conftest import SEEDS, market
-from symnmf.contract import Problem, Status
+from helpers import SEEDS, market
+from symnmf.core.problem import Problem
+from symnmf.core.result import Status
 from symnmf.engine import solve
 from symnmf.solvers.registry import find
 

@@ -1,10 +1,76 @@
-"""Typed errors and warnings: each says what was wrong, where, and what to do."""
+"""Typed errors and warnings: each states what was wrong, where, and what to do.
+
+Messages use the caller's vocabulary: names of arguments in Python, names of options on the
+command line (:func:`speaking`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+#: Maps the name of an argument to the caller's name for it; None in Python.
+_CALLED: ContextVar[Mapping[str, str] | None] = ContextVar("called", default=None)
+
+
+@contextmanager
+def speaking(called: Mapping[str, str]) -> Iterator[None]:
+    """Make messages use other names for arguments, such as options of the command line.
+
+    Arguments:
+        called: mapping from the name of an argument to the caller's name for it. Nested contexts
+            add to the mapping.
+    """
+    token = _CALLED.set({**(_CALLED.get() or {}), **called})
+    try:
+        yield
+    finally:
+        _CALLED.reset(token)
+
+
+def called(argument: str) -> str:
+    """The caller's name for an argument.
+
+    Example:
+        >>> called("n_init")
+        'n_init'
+        >>> with speaking({"n_init": "--starts"}):
+        ...     called("n_init")
+        '--starts'
+    """
+    return (_CALLED.get() or {}).get(argument, argument)
+
+
+def offered(argument: str) -> bool:
+    """Whether the caller can pass an argument; on the command line, only if it has an option."""
+    names = _CALLED.get()
+    return names is None or argument in names
+
+
+def spelled(argument: str, value: Any = True) -> str:
+    """An argument with a value, in the caller's notation.
+
+    Arguments:
+        argument: name of the argument in Python.
+        value: value of the argument; True becomes a bare flag on the command line.
+
+    Example:
+        >>> spelled("missing", "drop-rows"), spelled("force")
+        ("missing='drop-rows'", 'force=True')
+        >>> with speaking({"missing": "--missing", "force": "--force"}):
+        ...     spelled("missing", "drop-rows"), spelled("force")
+        ('--missing drop-rows', '--force')
+    """
+    name = called(argument)
+    if not name.startswith("--"):
+        return f"{name}={value!r}"
+    return name if value is True else f"{name} {value}"
+
 
 class SymnmfError(Exception):
-    """Base of every error that this package raises on purpose.
+    """Base class of every error that this package raises deliberately.
 
     Example:
         >>> import symnmf as sn
@@ -17,17 +83,17 @@ class SymnmfError(Exception):
 
 
 class InvalidInput(SymnmfError, ValueError):
-    """A value given by the caller cannot be used.
+    """A value that the caller passed cannot be used.
 
     Arguments:
-        argument: name of the offending argument.
-        problem: what is wrong with it, with the value or its place.
-        remedy: what the caller can do.
+        argument: name of the argument in question.
+        problem: description of the problem, with the value or its position.
+        remedy: instruction that solves the problem.
     """
 
     def __init__(self, argument: str, problem: str, remedy: str):
         self.argument, self.problem, self.remedy = argument, problem, remedy
-        super().__init__(f"{argument}: {problem}. {remedy}.")
+        super().__init__(f"{called(argument)}: {problem}. {remedy}.")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
         return type(self), (self.argument, self.problem, self.remedy)
@@ -42,15 +108,15 @@ class InvalidTable(InvalidInput):
 
 
 class InvalidFactor(InvalidInput):
-    """A start factor H0 has the wrong shape, sign or numbers."""
+    """A start factor H0 has the wrong shape, or negative or non-finite entries."""
 
 
 class UnknownName(InvalidInput):
-    """A name (of a solver, an option) that no registry knows."""
+    """A name, such as that of a solver or an option, is not registered."""
 
 
 class InvalidFile(InvalidInput):
-    """A file is missing, damaged, foreign, or does not belong to this run."""
+    """A file is missing, damaged, of another format, or belongs to another run."""
 
 
 class FolderBusy(SymnmfError, RuntimeError):
@@ -58,19 +124,19 @@ class FolderBusy(SymnmfError, RuntimeError):
 
 
 class NotWritable(SymnmfError, OSError):
-    """A folder cannot be written to; the message says why and what to do."""
+    """A folder cannot be written to; the message gives the reason and a remedy."""
 
 
 class PeerLost(SymnmfError, RuntimeError):
-    """Another process of the run does not answer, or answers something else."""
+    """Another process of the run does not respond, or responds with something unexpected."""
 
 
 class NotEnough(SymnmfError, MemoryError):
-    """The work needs more memory or disk than there is; the message says what to do."""
+    """The work needs more memory or disk space than is free; the message gives a remedy."""
 
 
 class NotConvergedWarning(UserWarning):
-    """The run ended without meeting the criterion; the status says how."""
+    """The run ended without meeting the criterion; its status tells how."""
 
 
 class CollapsedWarning(NotConvergedWarning):
@@ -82,12 +148,12 @@ class AmbiguousWarning(UserWarning):
 
 
 class DegenerateWarning(UserWarning):
-    """More groups were asked for than there are, or a partition where any is about as good."""
+    """S has fewer groups than requested, or all partitions are about equally good."""
 
 
 class MarginWarning(UserWarning):
-    """The margins of the data are far from what was assumed."""
+    """The margins of the data are far from the assumed distribution."""
 
 
 class SingleEventsWarning(UserWarning):
-    """More groups were asked for than the number of exceedances can tell apart."""
+    """More groups were requested than the number of exceedances can distinguish."""

@@ -1,4 +1,4 @@
-"""Studies as data: what is asked for, what is kept, what the tables show."""
+"""Studies: which runs they ask for, what is stored, what the tables show."""
 
 import json
 from dataclasses import replace
@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 import faults
-from symnmf.bench import plots, tables
+from symnmf import NUMERICS
+from symnmf.bench import figures, results_store, tables
 from symnmf.bench import study as studies
 from symnmf.bench.peers import PEERS
+from symnmf.bench.results_store import Store
 from symnmf.bench.runner import run_study, stands_for
-from symnmf.bench.store import Store
 from symnmf.bench.study import Run, expand, load, names
 from symnmf.bench.tasks import TASKS
 from symnmf.errors import InvalidFile, InvalidInput, UnknownName
@@ -50,7 +51,7 @@ def test_every_study_that_comes_along_makes_sense():
         assert {part.task for part in study.parts} <= set(TASKS)
         assert study.columns
         assert len({run.key for run in runs}) == len(runs)
-        known = registry.solvers()
+        known = registry.available()
         for run in runs:
             if run.task == "factorize":
                 known[run.solver].make(**run.options)
@@ -59,10 +60,10 @@ def test_every_study_that_comes_along_makes_sense():
 
 
 def test_a_study_runs_once(small, tmp_path):
-    study, store, told = load(small), Store(tmp_path / "results"), []
+    study, store, heard = load(small), Store(tmp_path / "results"), []
     assert len(tables.missing(study, store)) == 8
-    assert run_study(study, store, lambda *words: told.append(words)) == 8
-    assert len(told) == 8
+    assert run_study(study, store, lambda *words: heard.append(words)) == 8
+    assert len(heard) == 8
     assert run_study(study, store) == 0
     assert run_study(load(small, seeds=[99]), store) == 4
     made = tables.table(study, store)
@@ -77,11 +78,11 @@ def test_a_study_runs_once(small, tmp_path):
     assert tables.differences(study, made)[0].endswith("0.5 there. It is made up.")
     counted = tables.counts(study, store).set_index("configuration")
     assert counted.loc["admm", "paper: of 18"] == 17
-    assert counted.loc["adagrad", "n=36: converged"] in {"0/2", "1/2", "2/2"}
-    assert set(made["converged"]) <= {"0/2", "1/2", "2/2"}
+    assert counted.loc["adagrad", "n=36: converged"] == "2/2"
+    assert list(made["converged"]) == ["2/2"] * 4
     best = tables.best(study, store)
     assert len(best) == 2
-    for path in tables.write(study, store):
+    for path in tables.write_study(study, store):
         text = path.read_text()
         assert "| admm" in text
         assert path.with_suffix(".html").exists()
@@ -97,19 +98,33 @@ def test_a_line_that_was_cut_off_is_run_again(small, tmp_path):
     assert len(store.done("small")) == 7
     assert run_study(study, store) == 1
     assert len(path.read_text().splitlines()) == 8
-    assert all(json.loads(line)["schema"] == 1 for line in path.read_text().splitlines())
+    for line in path.read_text().splitlines():
+        record = json.loads(line)
+        assert (record["schema"], record["numerics"]) == (2, NUMERICS)
+        assert record["threads"] >= 1
+
+
+def test_results_hold_for_a_numerics_number_and_not_for_a_version(small, tmp_path, monkeypatch):
+    study, store = load(small, seeds=[7]), Store(tmp_path / "results")
+    assert run_study(study, store) == 4
+    monkeypatch.setattr("symnmf.__version__", "99.0")
+    assert run_study(study, store) == 0
+    monkeypatch.setattr(results_store, "NUMERICS", NUMERICS + 1)
+    assert len(tables.missing(study, store)) == 4
+    assert run_study(study, store) == 4  # also nothing is taken over
+    assert {record["numerics"] for record in store.results("small")} == {NUMERICS, NUMERICS + 1}
 
 
 CODE = """
 from symnmf.bench.runner import run_study
-from symnmf.bench.store import Store
+from symnmf.bench.results_store import Store
 from symnmf.bench.study import load
 run_study(load({study!r}), Store({folder!r}))
 """
 
 
 def without_times(store, study):
-    found = tables.frame(study, store).drop(columns=["seconds", "ms_per_iteration", "looks"])
+    found = tables.frame(study, store).drop(columns=["seconds", "ms_per_iteration", "checks"])
     return found.sort_values(["configuration", "seed"]).to_dict("records")
 
 
@@ -123,17 +138,17 @@ def test_a_killed_study_goes_on_to_the_same_table(small, tmp_path, kills):
         faults.run_killed_after(code, moment)
     assert not faults.run_killed_after(code, 300)
     assert len(killed.results("small")) == 8  # nothing twice, nothing lost
-    ours, theirs = without_times(killed, study), without_times(undisturbed, study)
-    for a, b in zip(ours, theirs, strict=True):
+    found, expected = without_times(killed, study), without_times(undisturbed, study)
+    for a, b in zip(found, expected, strict=True):
         assert a["status"] == b["status"]
         assert a["iterations"] == b["iterations"]
         assert a["error"] == pytest.approx(b["error"], rel=1e-3)
 
 
 def test_a_new_row_of_the_registry_is_in_every_table(small, tmp_path, monkeypatch):
-    rows = dict(registry.solvers())
+    rows = dict(registry.available())
     rows["brand-new"] = replace(rows["admm"], name="brand-new")
-    monkeypatch.setattr(studies, "solvers", lambda: rows)
+    monkeypatch.setattr(studies, "available", lambda: rows)
     monkeypatch.setattr("symnmf.bench.tasks.find", lambda name: rows[name])
     for name in ("phase1", "k25"):
         assert any(run.solver == "brand-new" for run in load(name, sizes=[36]).runs())
@@ -147,8 +162,8 @@ def test_two_processes_find_what_one_finds(small, tmp_path):
     study, alone, pair = load(small), Store(tmp_path / "a"), Store(tmp_path / "b")
     run_study(study, alone)
     assert run_study(study, pair, jobs=2) == 8
-    ours, theirs = without_times(pair, study), without_times(alone, study)
-    for a, b in zip(ours, theirs, strict=True):
+    found, expected = without_times(pair, study), without_times(alone, study)
+    for a, b in zip(found, expected, strict=True):
         assert a["status"] == b["status"]
         assert a["error"] == pytest.approx(b["error"], rel=1e-3)
     with pytest.raises(InvalidInput, match="jobs"):
@@ -230,13 +245,13 @@ def test_figures_show_every_row_once(small, tmp_path):
     study, store = load(small), Store(tmp_path / "results")
     run_study(study, store)
     results = tables.frame(study, store)
-    profile = plots.profiles(results)
+    profile = figures.profiles(results)
     assert {line.name for line in profile.data} == set(results["configuration"])
     assert all(0 <= min(line.y) <= max(line.y) <= 1 for line in profile.data)
-    lines = plots.traces(results[results["seed"] == 7], "seconds").data
+    lines = figures.traces(results[results["seed"] == 7], "seconds").data
     assert len(lines) == 4
     assert lines[0].y[-1] == pytest.approx(results["error"].iloc[0], rel=1e-3)
-    written = plots.write(study, store)
+    written = figures.write_study(study, store)
     assert all("plotly.min.js" in path.read_text() for path in written)
     assert (store.folder / "plotly.min.js").exists()
 
@@ -255,7 +270,7 @@ def test_what_is_refused(tmp_path):
         load("phase9")
     path = tmp_path / "broken.toml"
     path.write_text("title = ")
-    with pytest.raises(InvalidFile, match="is no study"):
+    with pytest.raises(InvalidFile, match="is not a study"):
         load(path)
     path.write_text('title = "x"\ntask = "y"\nsizes = [10]\n')
     with pytest.raises(UnknownName, match="unknown task 'y'"):

@@ -5,16 +5,17 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from conftest import dense
+from helpers import DiagonalShift
 from symnmf.operators import (
     CountingOperator,
-    DiagonalShift,
     GramOperator,
+    LowRankOperator,
     ScaledOperator,
     as_operator,
 )
-from symnmf.operators.store import open_matrix
-from symnmf.operators.writer import write_matrix
+from symnmf.operators.lowrank import CorrectedOperator
+from symnmf.operators.stored import open_matrix, write_matrix
+from symnmf.testing import check_operator
 
 N = 23
 
@@ -48,6 +49,18 @@ def gram(m, d=None):
     return GramOperator(B, d), formed
 
 
+def low_rank():
+    U = torch.linalg.qr(factor(4)).Q
+    core = torch.diag(torch.tensor([9.0, 4.0, 2.0, 1.0], dtype=torch.float64))
+    return LowRankOperator(U, core, shift()), U @ core @ U.T + torch.diag(shift())
+
+
+def corrected():
+    T, formed = low_rank()
+    H, P = factor(3), factor(5)[:, 2:]
+    return CorrectedOperator(T, H, P), formed + P @ H.T + H @ P.T
+
+
 OPERATORS = {
     "dense torch": lambda p: (as_operator(matrix()), matrix()),
     "dense float32": lambda p: (as_operator(matrix(torch.float32)), matrix(torch.float32)),
@@ -66,10 +79,16 @@ OPERATORS = {
     "gram wide": lambda p: gram(40),
     "gram and diagonal": lambda p: gram(7, shift()),
     "gram wide and diagonal": lambda p: gram(40, shift()),
+    "low rank": lambda p: low_rank(),
+    "low rank, corrected": lambda p: corrected(),
     "scaled": lambda p: (ScaledOperator(as_operator(matrix()), 2.5), 2.5 * matrix()),
     "shifted": lambda p: (
         DiagonalShift(as_operator(matrix()), shift()),
         matrix() + torch.diag(shift()),
+    ),
+    "named": lambda p: (
+        as_operator(matrix(), names=[f"row {m}" for m in range(N)]),
+        matrix(),
     ),
     "counting": lambda p: (CountingOperator(as_operator(matrix())), matrix()),
     "counting scaled gram": lambda p: (
@@ -79,55 +98,9 @@ OPERATORS = {
 }
 
 
-@pytest.fixture(params=OPERATORS, ids=lambda name: name.replace(" ", "-"))
-def pair(request, tmp_path):
-    operator, formed = OPERATORS[request.param](tmp_path)
-    return operator, formed.to(torch.float64)
-
-
-def close(a, b, operator):
-    tolerance = 1e-5 if operator.dtype == torch.float32 else 1e-12
-    torch.testing.assert_close(
-        torch.as_tensor(a, dtype=torch.float64), b, rtol=tolerance, atol=tolerance
-    )
-
-
-def test_matmul(pair):
-    S, formed = pair
-    X = torch.randn(N, 3, dtype=S.dtype)
-    before = X.clone()
-    close(S.matmul(X), formed @ X.to(torch.float64), S)
-    assert torch.equal(X, before)
-    close(S.matmul(X[:, :1]), formed @ X[:, :1].to(torch.float64), S)
-
-
-def test_blocks_and_entries(pair):
-    S, formed = pair
-    i, j = torch.tensor([3, 0, 22, 7]), torch.tensor([7, 3, 5])
-    close(S.block(i, j), formed[i][:, j], S)
-    X = torch.rand(3, 2, dtype=S.dtype)
-    close(S.block_matmul(i, j, X), formed[i][:, j] @ X.to(torch.float64), S)
-    rows, columns = torch.randint(N, (500,)), torch.randint(N, (500,))
-    close(S.entries(rows, columns), formed[rows, columns], S)
-
-
-def test_sums(pair):
-    S, formed = pair
-    close(S.diag(), formed.diagonal(), S)
-    close(S.trace(), formed.trace(), S)
-    close(S.frob_sq(), formed.square().sum(), S)
-    close(S.mean(), formed.mean(), S)
-    close(S.scale(), max(formed.trace(), formed.norm()) / N, S)
-
-
-def test_shape_and_symmetry(pair):
-    S, _ = pair
-    assert S.n == N
-    assert S.device.type == "cpu"
-    assert f"n={N}" in repr(S)
-    assert S.agree(1, "a") == (1, "a")
-    formed = dense(S)
-    torch.testing.assert_close(formed, formed.T)
+@pytest.mark.parametrize("name", OPERATORS, ids=lambda name: name.replace(" ", "-"))
+def test_operator_acts_like_its_formed_matrix(name, tmp_path):
+    check_operator(*OPERATORS[name](tmp_path))
 
 
 def test_memmap_is_not_copied(tmp_path):

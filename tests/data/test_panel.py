@@ -71,7 +71,9 @@ def test_prices_become_returns():
     assert "log returns of prices" in log.summary.steps
     simple = read_panel(prices, kind="prices", returns="simple")
     np.testing.assert_allclose(simple.values, np.expm1(VALUES[1:]))
-    with pytest.raises(InvalidTable, match=r"row 2 \(2024-01-03\), column 'b' is -1: no price"):
+    with pytest.raises(
+        InvalidTable, match=r"row 2 \(2024-01-03\), column 'b' is -1, which is not a price"
+    ):
         read_panel(prices.replace({"b": {prices.iloc[2, 1]: -1.0}}), kind="prices")
 
 
@@ -121,7 +123,7 @@ def table(**changes):
 MALFORMED = {
     "infinite": (table(a=np.inf), r"row 2 \(2024-01-03\), column 'a' is infinite"),
     "minus infinite": (table(b=-np.inf), "column 'b' is infinite"),
-    "text in a cell": (table(c="oops"), "row 2, column 'c' is 'oops', no number"),
+    "text in a cell": (table(c="oops"), "row 2, column 'c' is 'oops', not a number"),
     "complex cell": (table(c=1j), "row 2, column 'c'"),
     "missing": (table(a=None), "1 of 18 numbers are missing"),
     "no date in a row": (table(date=None), "row 2 has no date"),
@@ -145,7 +147,7 @@ MALFORMED = {
     ),
     "long with text": (
         pd.DataFrame({"d": ["2024-01-01"] * 2, "n": ["a", "b"], "v": ["x", "y"]}),
-        "no number",
+        "not a number",
     ),
     "complex": (frame(VALUES + 1j), "is complex"),
 }
@@ -213,7 +215,7 @@ def test_random_frames_give_a_panel_or_a_typed_error(values, kind, missing, inde
     table = pd.DataFrame(values, index=labels[index])
     try:
         panel = read_panel(table, kind=kind, missing=missing)
-        S = sn.tail_dependence(panel, few=True)
+        S = sn.tail_dependence(panel, allow_few=True)
     except SymnmfError:
         return
     assert np.isfinite(panel.values).all()
@@ -232,7 +234,7 @@ def test_dates_are_read_by_one_format():
         assert (panel.dates == days.to_numpy()).all(), written
     numbers = table_of(days.strftime("%Y%m%d").astype(int))
     assert (sn.read_panel(numbers, kind="returns").dates == days.to_numpy()).all()
-    with pytest.raises(InvalidTable, match="'01/02/2024', month first or day first"):
+    with pytest.raises(InvalidTable, match="'01/02/2024', which may be month first or day first"):
         sn.read_panel(table_of([f"0{d}/02/2024" for d in range(1, 8)]), kind="returns")
 
 

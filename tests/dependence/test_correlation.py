@@ -7,14 +7,9 @@ import torch
 from sklearn.covariance import ledoit_wolf as sklearn_ledoit_wolf
 
 import symnmf as sn
-from conftest import SHARED, dense
-from symnmf import memory
-from symnmf.dependence.correlation import (
-    population_correlation,
-    standardize,
-    without_market,
-    without_noise,
-)
+from helpers import SHARED, US_STOCKS, dense, population_correlation
+from symnmf import resources
+from symnmf.dependence.removal import standardize, without_market, without_noise
 from symnmf.dependence.shrinkage import ledoit_wolf
 from symnmf.errors import InvalidFile, InvalidInput, NotEnough
 
@@ -33,16 +28,16 @@ def test_ledoit_wolf_against_scikit_learn(shape):
     shrunk, alpha = sklearn_ledoit_wolf(Z, assume_centered=True)
     assert ledoit_wolf(torch.from_numpy(Z.T.copy())) == pytest.approx(alpha, abs=1e-12)
     S = sn.abs_correlation(X, shrinkage="ledoit-wolf", dtype=torch.float64)
-    assert S.about.intensity == pytest.approx(alpha, abs=1e-12)
+    assert S.provenance.intensity == pytest.approx(alpha, abs=1e-12)
     off = ~np.eye(shape[1], dtype=bool)
     np.testing.assert_allclose(dense(S).numpy()[off], np.abs(shrunk)[off], atol=1e-12)
 
 
 def test_the_rule_for_shrinking():
-    assert sn.abs_correlation(factors(400, 30)).about.intensity == 0
-    assert sn.abs_correlation(factors(200, 30)).about.intensity > 0
-    assert sn.abs_correlation(factors(200, 30), shrinkage="none").about.intensity == 0
-    assert sn.abs_correlation(factors(200, 30), shrinkage=0.25).about.intensity == 0.25
+    assert sn.abs_correlation(factors(400, 30)).provenance.intensity == 0
+    assert sn.abs_correlation(factors(200, 30)).provenance.intensity > 0
+    assert sn.abs_correlation(factors(200, 30), shrinkage="none").provenance.intensity == 0
+    assert sn.abs_correlation(factors(200, 30), shrinkage=0.25).provenance.intensity == 0.25
     for wrong in (2.0, "much"):
         with pytest.raises(InvalidInput, match="shrinkage: got"):
             sn.abs_correlation(factors(), shrinkage=wrong)
@@ -55,17 +50,17 @@ def test_signs_are_kept():
     assert float(dense(S).min()) >= 0
     assert S.names[3] == "s3"
     everything = torch.arange(30)
-    signs = S.about.signs(everything, everything).numpy()
+    signs = S.provenance.signs(everything, everything).numpy()
     np.testing.assert_array_equal(signs, np.sign(np.corrcoef(X.T)))
-    assert S.about.negative == int((np.corrcoef(X.T) < 0).sum() / 2)
+    assert S.provenance.negative == int((np.corrcoef(X.T) < 0).sum() / 2)
 
 
 def test_gram_where_no_correlation_is_negative():
     X = factors(60, 200) + 2 * np.random.default_rng(5).normal(size=(60, 1))
     S = sn.abs_correlation(X, dtype=torch.float64)
     assert isinstance(S, sn.GramOperator)
-    assert "kept as a Gram matrix" in S.about.steps[-1]
-    R = np.abs(np.corrcoef(X.T)) * (1 - S.about.intensity)
+    assert "stored as a Gram matrix" in S.provenance.steps[-1]
+    R = np.abs(np.corrcoef(X.T)) * (1 - S.provenance.intensity)
     np.fill_diagonal(R, 1)
     np.testing.assert_allclose(dense(S).numpy(), R, atol=1e-12)
     apart = np.random.default_rng(0).normal(size=(60, 200))
@@ -74,7 +69,7 @@ def test_gram_where_no_correlation_is_negative():
 
 def test_tiles_do_not_show(monkeypatch):
     whole = dense(sn.abs_correlation(factors(200, 30), dtype=torch.float64))
-    monkeypatch.setattr("symnmf.dependence.correlation.TILE", 7)
+    monkeypatch.setattr("symnmf.dependence.tiles.TILE_ROWS", 7)
     tiled = sn.abs_correlation(factors(200, 30), dtype=torch.float64)
     torch.testing.assert_close(dense(tiled), whole)
 
@@ -85,7 +80,7 @@ def test_pairs_of_rows_against_pandas():
     panel = sn.read_panel(X, kind="returns", missing="pairwise")
     S = sn.abs_correlation(panel, dtype=torch.float64)
     np.testing.assert_allclose(dense(S).numpy(), X.corr().abs().to_numpy(), atol=1e-10)
-    with pytest.raises(InvalidInput, match="does not go with missing numbers"):
+    with pytest.raises(InvalidInput, match="cannot be combined with missing numbers"):
         sn.abs_correlation(panel, remove="market")
     apart = X.copy()
     apart.iloc[:200, 0] = np.nan
@@ -124,8 +119,8 @@ def test_tables_whose_matrix_goes_to_disk(tmp_path):
     i = torch.arange(300)
     torch.testing.assert_close(there.block(i, i), here.block(i, i), atol=1e-6, rtol=1e-5)
     assert list(there.names) == list(X.columns)
-    assert there.about.negative == here.about.negative
-    assert any("on disk" in step for step in there.about.steps)
+    assert there.provenance.negative == here.provenance.negative
+    assert any("on disk" in step for step in there.provenance.steps)
     again = sn.abs_correlation(X, folder=tmp_path / "S")  # found, not written again
     assert again.frob_sq() == there.frob_sq()
     with pytest.raises(InvalidFile, match="holds another matrix"):
@@ -137,14 +132,14 @@ def test_tables_whose_matrix_goes_to_disk(tmp_path):
 def test_what_is_asked_for_is_what_is_kept(tmp_path):
     X = factors(40, 90)
     wide = sn.abs_correlation(X, dtype=torch.float64)
-    scores = wide.about.scores
+    scores = wide.provenance.scores
     torch.testing.assert_close(scores.square().mean(dim=1), torch.ones(90, dtype=torch.float64))
     sn.abs_correlation(X, folder=tmp_path / "S", shrinkage=0.0)
     with pytest.raises(InvalidFile, match="holds another matrix"):
         sn.abs_correlation(X, folder=tmp_path / "S", shrinkage=0.9)
     X[3, 2] = np.nan
     holes = sn.read_panel(X, kind="returns", missing="pairwise")
-    with pytest.raises(InvalidInput, match="folder: does not go with missing"):
+    with pytest.raises(InvalidInput, match="folder: cannot be combined with missing"):
         sn.abs_correlation(holes, folder=tmp_path / "T")
 
 
@@ -154,12 +149,12 @@ def test_signs_of_what_was_used():
     X[:25, 3] = np.nan
     panel = sn.read_panel(X, kind="returns", missing="pairwise")
     everything = torch.arange(8)
-    signs = sn.abs_correlation(panel).about.signs(everything, everything).numpy()
+    signs = sn.abs_correlation(panel).provenance.signs(everything, everything).numpy()
     np.testing.assert_array_equal(signs, np.sign(pd.DataFrame(X).corr().to_numpy()))
 
 
 def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(memory, "free_memory", lambda: 1000.0)
+    monkeypatch.setattr(resources, "free_memory", lambda: 1000.0)
     with pytest.raises(NotEnough, match="correlation of 30 instruments needs .*folder="):
         sn.abs_correlation(factors())
 
@@ -176,13 +171,11 @@ def test_factor_model_is_approached_at_the_rate_of_the_square_root():
     assert gaps[1] < 0.01
 
 
+@pytest.mark.shared_data
 @pytest.mark.parametrize("columns", [400, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("holes", [0.0, 0.05])
 def test_us_stocks_against_pandas(columns, holes):
-    path = SHARED / "us_rsr_logret_2013_2017.parquet"
-    if not path.exists():
-        pytest.skip("the real data are not here")
-    table = pd.read_parquet(path).dropna(axis=1)
+    table = pd.read_parquet(SHARED / US_STOCKS).dropna(axis=1)
     assert table.shape == (1244, 2528)
     table = table.iloc[:, :columns]
     table = table.mask(np.random.default_rng(0).random(table.shape) < holes)

@@ -5,7 +5,8 @@ import pytest
 import torch
 from sklearn.covariance import ledoit_wolf
 
-from symnmf.dependence.correlation import abs_correlation_of_scores, standardize
+from symnmf.dependence.correlation import abs_correlation_of_scores
+from symnmf.dependence.removal import standardize
 from symnmf.dependence.shrinkage import ledoit_wolf_intensity
 from symnmf.dependence.tail import unit_diagonal_gram
 from symnmf.errors import InvalidMatrix
@@ -21,19 +22,18 @@ def scores(n, samples, seed=0):
 def test_shrunk_correlation_against_sklearn(n, samples):
     Z = scores(n, samples)
     squares = Z.square().sum(dim=0)
-    made = abs_correlation_of_scores(Z, float(squares @ squares), torch.float64)
+    S = abs_correlation_of_scores(Z, float(squares @ squares), torch.float64)
     shrunk, intensity = ledoit_wolf(Z.T.numpy(), assume_centered=True)
-    assert made.intensity == pytest.approx(intensity, abs=1e-12)
+    assert intensity > 0
     off = ~np.eye(n, dtype=bool)
-    np.testing.assert_allclose(made.S.numpy()[off], np.abs(shrunk)[off], atol=1e-12)
-    assert (made.S.diagonal() == 1).all()
+    np.testing.assert_allclose(S.numpy()[off], np.abs(shrunk)[off], atol=1e-12)
+    assert (S.diagonal() == 1).all()
 
 
 def test_plain_correlation_against_numpy():
     Z = scores(1100, 12_000)
-    made = abs_correlation_of_scores(Z.float(), 0.0, torch.float32)
-    assert made.intensity == 0.0
-    np.testing.assert_allclose(made.S, np.abs(np.corrcoef(Z.numpy())), atol=1e-6)
+    S = abs_correlation_of_scores(Z.float(), 0.0, torch.float32)
+    np.testing.assert_allclose(S, np.abs(np.corrcoef(Z.numpy())), atol=1e-6)
 
 
 def test_no_shrinkage_without_spread():

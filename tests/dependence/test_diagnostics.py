@@ -1,15 +1,13 @@
 """Diagnostics of tail dependence."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
 import symnmf as sn
-from conftest import SHARED, dense
+from helpers import dense
 from symnmf.data.samples import sp500_prices
 from symnmf.dependence.diagnostics import (
-    chi,
     debiased,
     hill_curve,
     independence_baseline,
@@ -21,15 +19,6 @@ from symnmf.errors import InvalidInput
 @pytest.fixture(scope="module")
 def stocks():
     return sn.read_panel(sp500_prices().iloc[-2500:], kind="prices")
-
-
-def test_chi_against_golden_values():
-    path = SHARED / "golden" / "ge_chi_ff30_losses_p0.95.csv"
-    if not path.exists():
-        pytest.skip("the golden values are not here")
-    panel = sn.read_panel(SHARED / "ff30_daily_returns_pct.parquet", kind="returns")
-    expected = pd.read_csv(path, header=None).to_numpy()
-    np.testing.assert_allclose(chi(panel), expected, atol=1e-12)
 
 
 def test_stability_curve(stocks):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import symnmf as sn
-from symnmf.operators.writer import write_matrix
+from symnmf.operators.stored import write_matrix
 
 WORKER = Path(__file__).with_name("worker.py")
 
@@ -90,4 +90,4 @@ def test_a_hung_process_is_named(folder):
     second.kill()
     second.communicate()
     assert first.returncode != 0
-    assert "PeerLost: process 1 of 2 did not answer" in words
+    assert "PeerLost: process 1 of 2 did not respond" in words

@@ -12,8 +12,9 @@ import torch
 torch.set_num_threads(1)
 
 import symnmf as sn  # noqa: E402
-from symnmf.operators.group import join  # noqa: E402
-from symnmf.operators.store import open_matrix, shard  # noqa: E402
+from symnmf.distributed.process_group import join  # noqa: E402
+from symnmf.operators.sharding import shard  # noqa: E402
+from symnmf.operators.stored import open_matrix  # noqa: E402
 
 
 def digest(x):
@@ -28,7 +29,7 @@ def factors(group, folder):
         X = torch.rand(whole.n, columns, generator=torch.Generator().manual_seed(1))
         found[f"shard {columns}"] = [digest(shard(whole, group).matmul(X))]
     for kind in ("tpdm", "corr"):
-        S = open_matrix(folder / kind, group=group)
+        S = open_matrix(folder / kind, process_group=group)
         for solver, options in (
             ("adagrad", {"max_iter": 20}),
             ("admm", {"max_iter": 20}),
@@ -49,7 +50,7 @@ def contract(group, folder):
     """Largest differences between a shared-out operator and the same one in memory."""
     found = {}
     for kind in ("tpdm", "corr"):
-        S, whole = open_matrix(folder / kind, group=group), open_matrix(folder / kind)
+        S, whole = open_matrix(folder / kind, process_group=group), open_matrix(folder / kind)
         if kind == "corr":
             S = shard(sn.as_operator(whole.rows.whole), group)
         rng = torch.Generator().manual_seed(1)
@@ -65,8 +66,8 @@ def contract(group, folder):
         }
         found[kind] = {k: float(((a - b).norm() / b.norm()).abs()) for k, (a, b) in pairs.items()}
         found[kind]["same"] = S.same(X)
-        found[kind]["different"] = S.same(X + group.rank)
-        found[kind]["agree"] = S.agree(float(group.rank + 1), group.rank == 0)
+        found[kind]["different"] = S.same(X + group.process_index)
+        found[kind]["agree"] = S.agree(float(group.process_index + 1), group.process_index == 0)
     return found
 
 
@@ -81,7 +82,7 @@ def small(group, folder):
 
 def held(group, folder):
     """Bytes of the matrix that this process has in memory or mapped and touched."""
-    S = open_matrix(folder / "corr", group=group)
+    S = open_matrix(folder / "corr", process_group=group)
     S.matmul(torch.ones(S.n, 3))
     smaps, inside, resident = Path("/proc/self/smaps").read_text().splitlines(), False, 0
     for line in smaps:
@@ -90,13 +91,13 @@ def held(group, folder):
         elif inside and line.startswith("Rss:"):
             resident += int(line.split()[1]) * 1024
     size = torch.tensor([resident / (folder / "corr" / "data.npy").stat().st_size])
-    return group.gather(size, [1] * group.size).tolist()
+    return group.gather(size, [1] * group.process_count).tolist()
 
 
 def hang(group, folder):
     """Rank 1 stops answering."""
-    S = open_matrix(folder / "corr", group=group)
-    if group.rank == 1:
+    S = open_matrix(folder / "corr", process_group=group)
+    if group.process_index == 1:
         import time
 
         time.sleep(60)
@@ -108,6 +109,6 @@ if __name__ == "__main__":
     answer = {f.__name__: f for f in (factors, contract, small, held, hang)}[sys.argv[1]](
         group, Path(sys.argv[2])
     )
-    if group.rank == 0:
+    if group.process_index == 0:
         print(json.dumps(answer))
     group.leave()

@@ -6,16 +6,18 @@ import pytest
 import torch
 
 import faults
-from conftest import market
-from symnmf import files
-from symnmf.contract import Memory, Problem, State, Status
-from symnmf.engine import Checkpoint, solve
-from symnmf.engine.checkpoint import flatten, unflatten
+from helpers import market
+from symnmf import storage
+from symnmf.core.problem import Problem
+from symnmf.core.result import Status
+from symnmf.core.solver import State
+from symnmf.engine import solve
 from symnmf.errors import InvalidFile, InvalidInput
 from symnmf.operators import GramOperator
-from symnmf.operators.store import open_matrix
-from symnmf.operators.writer import write_matrix
+from symnmf.operators.stored import open_matrix, write_matrix
 from symnmf.solvers.registry import make_solver
+from symnmf.storage.checkpoint import Checkpoint
+from symnmf.storage.checkpointable import Checkpointable, flatten, unflatten
 
 
 def problem(seed=7, k=10, start="random"):
@@ -23,7 +25,7 @@ def problem(seed=7, k=10, start="random"):
 
 
 @dataclass
-class Nested(Memory):
+class Nested(Checkpointable):
     numbers: tuple
     inner: State
     shared: torch.Tensor
@@ -155,5 +157,5 @@ def test_killed_runs_resume_to_the_same_bits(tmp_path, operations):
 def test_lock_keeps_a_second_writer_out(tmp_path):
     from symnmf.errors import FolderBusy
 
-    with files.lock(tmp_path), pytest.raises(FolderBusy, match="being written by process"):
+    with storage.lock(tmp_path), pytest.raises(FolderBusy, match="has been locked by process"):
         solve(problem(), make_solver("mu"), checkpoint=Checkpoint(tmp_path))

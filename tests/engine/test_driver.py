@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 import pytest
 import torch
 
-from conftest import dense, market
-from symnmf.contract import Problem, Solver, State, Status
-from symnmf.engine import Checkpoint, Monitor, solve
+from helpers import dense, market
+from symnmf.core.problem import Problem
+from symnmf.core.result import Status
+from symnmf.core.solver import Solver, State
+from symnmf.engine import Monitor, solve
 from symnmf.errors import InvalidInput
 from symnmf.operators import as_operator
 from symnmf.solvers.multiplicative import MultiplicativeUpdate
 from symnmf.solvers.registry import make_solver
+from symnmf.storage.checkpoint import Checkpoint
 
 
 def problem(kind="tpdm", n=100, start="random", seed=7):
@@ -108,7 +111,7 @@ def test_equal_columns_end_collapsed(name):
     assert certificate.paper_converged
     assert certificate.collapsed
     assert not certificate.converged
-    assert certificate.worth <= 1
+    assert certificate.factors_explained <= 1
     assert certificate.excess == pytest.approx(1.0, abs=0.01)
     assert "no groups" in certificate.verdict
 

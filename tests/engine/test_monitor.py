@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from conftest import dense, market
-from symnmf.contract import Problem
+from helpers import dense, market
+from symnmf.core.problem import Problem
 from symnmf.engine import Monitor, solve
 from symnmf.errors import InvalidInput
 from symnmf.operators import as_operator
@@ -22,7 +22,7 @@ def test_gate_of_the_paper():
 def test_kkt_equals_the_papers_for_unit_diagonal():
     b = market("corr", 100)
     problem = Problem(b.operator, 10, 7)
-    check = Monitor().watch(problem).look(0, 0.0, problem.H0, b.operator.matmul(problem.H0))
+    check = Monitor().begin(problem).measure(0, 0.0, problem.H0, b.operator.matmul(problem.H0))
     S, H = dense(b.operator), problem.H0.double()
     gradient = 4 * (H @ H.T - S) @ H
     assert check.kkt == pytest.approx(float(gradient.norm()) / 1000, rel=1e-5)
@@ -36,7 +36,7 @@ def test_kkt_does_not_depend_on_the_scale():
     for scale in (1.0, 1e6, 1e-6):
         problem = Problem(as_operator(S * scale), 10, 7)
         H = problem.H0
-        values.append(Monitor().watch(problem).look(0, 0.0, H, problem.S.matmul(H)).kkt)
+        values.append(Monitor().begin(problem).measure(0, 0.0, H, problem.S.matmul(H)).kkt)
     assert values == pytest.approx([values[0]] * 3, rel=1e-10)
 
 
@@ -63,26 +63,26 @@ def test_thresholds_are_checked():
 def test_certificate_of_every_error():
     """The yardstick from zero to one: floor, plateau, nothing."""
     b = market("tpdm", 100)
-    yardstick = Monitor().watch(Problem(b.operator, 10, 7)).yardstick
-    low, high = yardstick.floor
+    bounds = Monitor().begin(Problem(b.operator, 10, 7)).bounds
+    low, high = bounds.floor
     assert low == high
-    assert yardstick.excess(low) == 0.0
-    assert yardstick.excess(yardstick.spectrum.rank_one) == pytest.approx(1.0)
-    assert yardstick.worth(low) == 10
-    assert yardstick.worth(yardstick.spectrum.rank_one) == 1
-    assert yardstick.worth(1.0) == 0
-    assert yardstick.collapsed(yardstick.spectrum.rank_one)
-    assert yardstick.collapsed(1.0)
-    assert not yardstick.collapsed(low * 1.2)
-    assert yardstick.at_floor(low + 1e-8)
-    assert not yardstick.at_floor(low + 1e-5)
+    assert bounds.excess(low) == 0.0
+    assert bounds.excess(bounds.spectrum.rank_one) == pytest.approx(1.0)
+    assert bounds.factors_explained(low) == 10
+    assert bounds.factors_explained(bounds.spectrum.rank_one) == 1
+    assert bounds.factors_explained(1.0) == 0
+    assert bounds.collapsed(bounds.spectrum.rank_one)
+    assert bounds.collapsed(1.0)
+    assert not bounds.collapsed(low * 1.2)
+    assert bounds.at_floor(low + 1e-8)
+    assert not bounds.at_floor(low + 1e-5)
 
 
 def test_excess_means_nothing_for_one_column_or_rank_one():
     b = market("tpdm", 100)
-    assert Monitor().watch(Problem(b.operator, 1, 7)).yardstick.excess(0.05) is None
+    assert Monitor().begin(Problem(b.operator, 1, 7)).bounds.excess(0.05) is None
     u = torch.rand(50, 1, generator=torch.Generator().manual_seed(0))
-    flat = Monitor().watch(Problem(as_operator(u @ u.T), 3, 7)).yardstick
+    flat = Monitor().begin(Problem(as_operator(u @ u.T), 3, 7)).bounds
     assert flat.excess(0.0) is None
-    assert flat.possible() == 1
+    assert flat.factors_available() == 1
     assert not flat.collapsed(1e-9)

@@ -8,7 +8,7 @@ import torch
 from rich.console import Console
 
 import symnmf as sn
-from conftest import market
+from helpers import market
 from symnmf.engine.progress import Progress, time_left
 
 
@@ -49,7 +49,7 @@ def test_a_run_shows_its_excess(monkeypatch):
     lines = []
 
     def note(self, check, H):
-        self.looks.append(check)
+        self.checks.append(check)
         lines.append(self.line())
 
     monkeypatch.setattr("symnmf.engine.progress.Progress.__call__", note)

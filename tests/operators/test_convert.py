@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from symnmf.contract import Problem
+from symnmf.core.problem import Problem
 from symnmf.errors import InvalidInput, InvalidMatrix
 from symnmf.operators import GramOperator, ScaledOperator, as_operator
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from conftest import dense, market
-from symnmf.contract import Problem
+from helpers import dense, market
+from symnmf.core.problem import Problem
 from symnmf.operators import LowRankOperator, as_operator
 from symnmf.operators.lowrank import CorrectedOperator
 

@@ -1,6 +1,7 @@
 """Matrices on disk: what is refused, what survives, what fits."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -9,10 +10,10 @@ import pytest
 import torch
 
 import symnmf as sn
-from conftest import market
+from helpers import market
 from symnmf.errors import InvalidFile, InvalidMatrix, NotEnough
-from symnmf.operators.store import open_matrix
-from symnmf.operators.writer import Writer, write_matrix
+from symnmf.operators.stored import open_matrix, write_matrix
+from symnmf.storage.matrix_writer import MatrixWriter
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_what_is_not_the_file_of_its_manifest_is_refused(folder):
     with pytest.raises(InvalidFile, match=r"holds float64 \(100, 100\), not float32"):
         open_matrix(folder)
     data.write_text("not an array")
-    with pytest.raises(InvalidFile, match=r"is no \.npy file"):
+    with pytest.raises(InvalidFile, match=r"is not a \.npy file"):
         open_matrix(folder)
     data.unlink()
     with pytest.raises(InvalidFile, match="is missing"):
@@ -88,51 +89,71 @@ def test_foreign_manifests_are_refused(folder, key, value):
 
 
 def test_folders_without_a_matrix(tmp_path):
-    with pytest.raises(InvalidFile, match="holds no matrix"):
+    with pytest.raises(InvalidFile, match="contains no matrix"):
         open_matrix(tmp_path)
-    Writer(tmp_path, (4, 4), "float32", {})
-    with pytest.raises(InvalidFile, match="holds an unfinished matrix.*same command again"):
+    MatrixWriter(tmp_path, (4, 4), "float32", {})
+    with pytest.raises(InvalidFile, match="contains an unfinished matrix.*same command again"):
         open_matrix(tmp_path)
 
 
 def test_a_writer_goes_on_where_it_was_killed(tmp_path):
-    first = Writer(tmp_path, (8, 8), "float64", {"seed": 1})
+    first = MatrixWriter(tmp_path, (8, 8), "float64", {"seed": 1})
     first.array[:4] = 1.0
     first.note("upper", {"sum": 32})
     first.array[4:] = 7.0  # not noted
     with (tmp_path / "progress.jsonl").open("a") as notes:
         notes.write('{"unit": "low')  # cut off
     with pytest.raises(InvalidFile, match="another unfinished matrix"):
-        Writer(tmp_path, (8, 8), "float64", {"seed": 2})
-    second = Writer(tmp_path, (8, 8), "float64", {"seed": 1})
+        MatrixWriter(tmp_path, (8, 8), "float64", {"seed": 2})
+    second = MatrixWriter(tmp_path, (8, 8), "float64", {"seed": 1})
     assert second.done == {"upper": {"sum": 32}}
     second.array[4:] = 1.0
     second.note("lower")
-    third = Writer(tmp_path, (8, 8), "float64", {"seed": 1})
+    third = MatrixWriter(tmp_path, (8, 8), "float64", {"seed": 1})
     assert set(third.done) == {"upper", "lower"}
     assert open_matrix(third.finish("dense")).frob_sq() == 64.0
     with pytest.raises(InvalidFile, match="already holds a matrix"):
-        Writer(tmp_path, (8, 8), "float64", {"seed": 1})
+        MatrixWriter(tmp_path, (8, 8), "float64", {"seed": 1})
 
 
 def test_what_is_no_dependence_matrix_is_not_written(tmp_path):
     with pytest.raises(InvalidMatrix):
         write_matrix(tmp_path / "a", -np.eye(4), form="dense")
-    writer = Writer(tmp_path / "b", (4, 4), "float64", {})
+    writer = MatrixWriter(tmp_path / "b", (4, 4), "float64", {})
     writer.array[:] = np.nan
     with pytest.raises(InvalidMatrix, match="finite"):
         writer.finish("dense")
 
 
-def test_a_full_disk_is_a_clean_error(tmp_path):
+@pytest.fixture(params=["posix_fallocate", "zeros"])
+def reserving(request, monkeypatch):
+    """Both ways to reserve disk space; macOS has only the second."""
+    if request.param == "zeros":
+        monkeypatch.delattr(os, "posix_fallocate", raising=False)
+        monkeypatch.setattr("symnmf.storage.matrix_writer.ZEROS", 1000)
+
+
+def test_space_is_reserved_before_anything_is_written(tmp_path, reserving):
+    writer = MatrixWriter(tmp_path, (100, 200), "float64", {})
+    found = (tmp_path / "data.npy.part").stat()
+    assert found.st_size == 128 + 160_000
+    assert 512 * found.st_blocks >= found.st_size  # no hole
+    assert not writer.array.any()
+    writer.array[:] = 1.0
+    assert np.load(writer.finish("gram") / "data.npy").sum() == 20_000
+    S = open_matrix(write_matrix(tmp_path / "S", market("corr", 100).operator.S, form="dense"))
+    assert torch.equal(S.S, market("corr", 100).operator.S)
+
+
+def test_a_full_disk_is_a_clean_error(tmp_path, reserving):
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", tmp_path], capture_output=True
     )
     if mounted.returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:
-        with pytest.raises(NotEnough, match=r"needs 0\.04 GB of disk and .* are free"):
-            Writer(tmp_path / "S", (100_00, 1000), "float32", {})
+        with pytest.raises(NotEnough, match=r"needs 0\.04 GB of disk space and .* are free"):
+            MatrixWriter(tmp_path / "S", (100_00, 1000), "float32", {})
         assert list((tmp_path / "S").iterdir()) == []
         write_matrix(tmp_path / "T", np.eye(8), form="dense")
     finally:
@@ -150,7 +171,7 @@ def test_a_full_disk_is_a_clean_error(tmp_path):
 def test_what_cannot_be_read_again_is_not_written(tmp_path, array, words):
     with pytest.raises(InvalidMatrix, match=words):
         write_matrix(tmp_path / "S", array, form="dense")
-    with pytest.raises(InvalidMatrix, match="names: 3 for 4 rows"):
+    with pytest.raises(InvalidMatrix, match="names: 3 names for 4 rows"):
         write_matrix(tmp_path / "S", np.eye(4), form="dense", names=["a", "b", "c"])
     rounded = np.eye(4) - 1e-12 * (1 - np.eye(4))
     assert open_matrix(write_matrix(tmp_path / "S", rounded, form="dense")).frob_sq() == 4
@@ -175,13 +196,13 @@ def test_names_come_back(tmp_path):
 def test_an_unfinished_array_that_is_not_ours_is_refused(tmp_path):
     """Also one whose header is no Python."""
     for content in (b"\x93NUMPY\x01\x00\x10\x00{'descr': (((((((\n", b"", b"x" * 200):
-        writer = Writer(tmp_path / "a", (4, 4), "float64", {"a": 1})
+        writer = MatrixWriter(tmp_path / "a", (4, 4), "float64", {"a": 1})
         del writer.array
         (tmp_path / "a" / "data.npy.part").write_bytes(content)
-        with pytest.raises(InvalidFile, match="is no .npy file"):
-            Writer(tmp_path / "a", (4, 4), "float64", {"a": 1})
+        with pytest.raises(InvalidFile, match="is not a .npy file"):
+            MatrixWriter(tmp_path / "a", (4, 4), "float64", {"a": 1})
         np.save(tmp_path / "other.npy", np.eye(3))
         (tmp_path / "other.npy").rename(tmp_path / "a" / "data.npy.part")
         with pytest.raises(InvalidFile, match=r"has shape \(3, 3\)"):
-            Writer(tmp_path / "a", (4, 4), "float64", {"a": 1})
+            MatrixWriter(tmp_path / "a", (4, 4), "float64", {"a": 1})
         (tmp_path / "a" / "data.npy.part").unlink()

@@ -61,10 +61,12 @@ def pages(tmp_path_factory):
     classes = {name: name[:1] for name in prices.columns}
     result = sn.factorize(S, 4, n_init=3)
     more = {"title": HOSTILE[0], "panel": panel, "classes": classes}
-    made = {20: write_report(folder / "20.html", result, S, **more)}
+    made = {20: write_report(folder / "20.html", sn.Analysis.of(result, S, **more))}
     for n, k in ((500, 22), (2763, 25), (100_000, 8)):
         S, result = planted(n, k, tuple(f"T{i:06d}" for i in range(n)))
-        made[n] = write_report(folder / f"{n}.html", result, S, title=f"{n} instruments")
+        made[n] = write_report(
+            folder / f"{n}.html", sn.Analysis.of(result, S, title=f"{n} instruments")
+        )
     return made
 
 
@@ -185,11 +187,11 @@ def test_downloads(browser, pages, tmp_path):
     where = {"behavior": "allow", "downloadPath": str(tmp_path)}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
     look(browser, pages[20])
-    for name in ("groups.csv", "certificate.json"):
+    for name in ("labels.csv", "certificate.json"):
         button = browser.find_element("css selector", f"button[data-file='{name}']")
         browser.execute_script("arguments[0].click()", button)
         until((tmp_path / name).exists)
-    text = (tmp_path / "groups.csv").read_text("utf-8")
+    text = (tmp_path / "labels.csv").read_text("utf-8")
     assert "\n'=cmd|" in text
     assert "PFE" in text
     assert json.loads((tmp_path / "certificate.json").read_text())["converged"] is True

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 import symnmf as sn
-from conftest import dense, market
+from helpers import dense, market
 from report_parts import HOSTILE, planted
-from symnmf.contract import Status
+from symnmf.core.result import Status
 from symnmf.data.samples import sp500_prices
 from symnmf.errors import InvalidFile
 from symnmf.report import gather, render, write_report
@@ -68,14 +68,14 @@ def stocks(panel):
     S = sn.tail_dependence(panel)
     result = sn.factorize(S, 4, n_init=5)
     classes = {"XOM": "energy", "CVX": "energy", "KO": "food", "PEP": "food"}
-    return gather(result, S, title="twenty stocks", panel=panel, classes=classes)
+    return gather(sn.Analysis.of(result, S, title="twenty stocks", panel=panel, classes=classes))
 
 
 def test_the_page_is_complete_in_itself(stocks):
     text = render(stocks)
     page = Page(text)
-    outward = ("src", "href", "action", "data", "poster")
-    links = [value for name, value in page.attributes if name in outward]
+    to_input_scale = ("src", "href", "action", "data", "poster")
+    links = [value for name, value in page.attributes if name in to_input_scale]
     assert all(link.startswith("#") for link in links)
     assert {link[1:] for link in links} <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
@@ -110,8 +110,8 @@ def test_every_section_is_there(stocks):
 def test_numbers_of_the_page_are_those_of_the_result(stocks, panel):
     S = sn.tail_dependence(panel)
     entries = dense(S).numpy()[np.triu_indices(20, 1)]
-    assert stocks.tails.mean == pytest.approx(entries.mean(), rel=1e-5)
-    assert stocks.tails.baseline.mean() < stocks.tails.mean
+    assert stocks.extremes.mean == pytest.approx(entries.mean(), rel=1e-5)
+    assert stocks.extremes.baseline.mean() < stocks.extremes.mean
     for card in stocks.cards:
         assert card.members[0].loading == 1
         assert card.members[0].name == card.leader
@@ -119,7 +119,7 @@ def test_numbers_of_the_page_are_those_of_the_result(stocks, panel):
     assert sum(card.size for card in stocks.cards) == 20
     oil = next(c for c in stocks.cards if c.leader in ("XOM", "CVX"))
     assert oil.cohesion == max(c.cohesion for c in stocks.cards)
-    event = stocks.tails.largest[0]
+    event = stocks.extremes.largest[0]
     assert (event.date, event.groups[0][0]) == ("2020-03-16", oil.number)
 
 
@@ -129,15 +129,15 @@ def test_few_days_and_chance_are_said(panel):
     S = sn.tail_dependence(few)
     with pytest.warns(UserWarning, match="exceedances"):
         result = sn.factorize(S, 12, n_init=3)
-    content = gather(result, S, panel=few)
+    content = gather(sn.Analysis.of(result, S, panel=few))
     assert "45 extreme days are few for 12 groups." in [s.short for s in content.statements]
     assert content.level == "care"
     rng = np.random.default_rng(0)
     noise = replace(panel, values=rng.standard_t(3, size=panel.values.shape))
     S = sn.tail_dependence(noise)
-    content = gather(sn.factorize(S, 2, n_init=3), S, panel=noise)
+    content = gather(sn.Analysis.of(sn.factorize(S, 2, n_init=3), S, panel=noise))
     assert "Dependence in crashes is hardly above chance." in [s.short for s in content.statements]
-    assert content.tails.above_chance == pytest.approx(0, abs=0.05)
+    assert content.extremes.above_chance == pytest.approx(0, abs=0.05)
 
 
 def test_hedges_have_a_sign(panel):
@@ -145,7 +145,7 @@ def test_hedges_have_a_sign(panel):
     returns[:, 3] *= -1
     flipped = replace(panel, values=returns)
     S = sn.abs_correlation(flipped)
-    content = gather(sn.factorize(S, 4), S, panel=flipped)
+    content = gather(sn.Analysis.of(sn.factorize(S, 4), S, panel=flipped))
     signs = {m.name: m.sign for card in content.cards for m in card.members}
     assert signs[panel.names[3]] == -1 or sum(s < 0 for s in signs.values()) > 1
     assert sum(card.opposite for card in content.cards) >= 1
@@ -156,7 +156,9 @@ def test_hedges_have_a_sign(panel):
 def test_hostile_names_are_text(hostile, tmp_path):
     S, result = hostile
     classes = {HOSTILE[0]: "</x>"}
-    path = write_report(tmp_path / "r.html", result, S, title=HOSTILE[0], classes=classes)
+    path = write_report(
+        tmp_path / "r.html", sn.Analysis.of(result, S, title=HOSTILE[0], classes=classes)
+    )
     text = path.read_text("utf-8")
     assert "<script>alert" not in text
     assert "<img src=x" not in text
@@ -167,16 +169,16 @@ def test_hostile_names_are_text(hostile, tmp_path):
         assert name in words
     data = json.loads(next(b for a, b in page.scripts if a.get("id") == "report-data"))
     assert tuple(data["index"]["names"][: len(HOSTILE)]) == HOSTILE
-    assert "\n'=cmd|" in data["downloads"]["groups.csv"]
-    assert not re.search(r"^[=+@\t-]", data["downloads"]["groups.csv"], re.MULTILINE)
+    assert "\n'=cmd|" in data["downloads"]["labels.csv"]
+    assert not re.search(r"^[=+@\t-]", data["downloads"]["labels.csv"], re.MULTILINE)
 
 
 def test_never_overwrites_unless_told_to(hostile, tmp_path):
     S, result = hostile
-    write_report(tmp_path / "r.html", result, S)
-    with pytest.raises(InvalidFile, match="is there already"):
-        write_report(tmp_path / "r.html", result, S)
-    write_report(tmp_path / "r.html", result, S, force=True)
+    write_report(tmp_path / "r.html", sn.Analysis.of(result, S))
+    with pytest.raises(InvalidFile, match="already exists"):
+        write_report(tmp_path / "r.html", sn.Analysis.of(result, S))
+    write_report(tmp_path / "r.html", sn.Analysis.of(result, S), force=True)
 
 
 @pytest.mark.parametrize(
@@ -184,11 +186,11 @@ def test_never_overwrites_unless_told_to(hostile, tmp_path):
 )
 def test_large_reports_stay_small(n, k, sign):
     S, result = planted(n, k, tuple(f"instrument {i} {sign * 9}" for i in range(n)))
-    content = gather(result, S)
+    content = gather(sn.Analysis.of(result, S))
     text = render(content)
     assert len(text.encode()) < 15e6
     assert ("too many to search" in text) == (n > 150_000)
-    assert ("group_loadings.csv" in content.downloads) == (n == 2763)
+    assert ("loadings.csv" in content.downloads) == (n == 2763)
     if n > 2763:
         assert len(content.cards[0].members) == 40
         assert "more; search for a name" in text
@@ -196,25 +198,25 @@ def test_large_reports_stay_small(n, k, sign):
 
 def test_endless_names_are_cut_in_the_search():
     S, result = planted(2000, 3, tuple(f"{i}" + "y" * 5000 for i in range(2000)))
-    content = gather(result, S)
+    content = gather(sn.Analysis.of(result, S))
     assert 1000 < content.index.cut < 2000
-    assert "cut in the search" in render(content)
-    assert content.too_large[0] == "groups.csv"
+    assert "The search shortens names" in render(content)
+    assert content.too_large[0] == "labels.csv"
 
 
 def test_a_single_group_and_lonely_instruments():
     S = np.eye(6)
     S[:3, :3] = 1
     result = sn.factorize(S, 1)
-    assert "1 group of 6 instruments" in render(gather(result, sn.as_operator(S)))
+    assert "1 group of 6 instruments" in render(gather(sn.Analysis.of(result, sn.as_operator(S))))
     many = sn.factorize(S, 4)
-    assert "Group 4:" in render(gather(many, sn.as_operator(S)))
+    assert "Group 4:" in render(gather(sn.Analysis.of(many, sn.as_operator(S))))
 
 
 def test_a_factor_without_groups():
     b = market("corr", 100)
     good = sn.factorize(b.operator, b.k)
-    content = gather(replace(good, H=torch.zeros(100, 3)), b.operator)
+    content = gather(sn.Analysis.of(replace(good, H=torch.zeros(100, 3)), b.operator))
     assert content.level == "bad"
     assert content.cards == []
     assert "Do not use these groups." in render(content)
@@ -223,9 +225,9 @@ def test_a_factor_without_groups():
 def test_every_day_is_extreme(panel):
     few = replace(panel, values=panel.values[:100], dates=panel.dates[:100])
     S = sn.tail_dependence(few, count=100)
-    content = gather(sn.factorize(S, 3), S, panel=few)
-    assert S.about.threshold == 0
-    assert content.tails.sizes.max() == S.about.radii.max()
+    content = gather(sn.Analysis.of(sn.factorize(S, 3), S, panel=few))
+    assert S.provenance.threshold == 0
+    assert content.extremes.sizes.max() == S.provenance.radii.max()
     assert "plot-events" in render(content)
 
 
@@ -249,7 +251,7 @@ def test_how_it_ended_in_words(status):
 
 def test_the_verdict_says_what_is_weak():
     b = market("corr", 100)
-    result = sn.factorize(b.operator, b.k)
+    result = sn.factorize(b.operator, b.k, n_init=1)
     assert statements(result)[4].short == "Other starts were not tried."
 
     def with_certificate(**values):
@@ -271,7 +273,7 @@ def test_the_verdict_says_what_is_weak():
 def test_too_little_for_the_other_kind(panel):
     few = replace(panel, values=panel.values[:200], dates=panel.dates[:200])
     S = sn.abs_correlation(few)
-    content = gather(sn.factorize(S, 3), S, panel=few)
+    content = gather(sn.Analysis.of(sn.factorize(S, 3), S, panel=few))
     assert content.other is None
     assert "exceedances" in content.why_no_other
     assert "are not compared" in render(content)

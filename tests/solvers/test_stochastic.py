@@ -6,25 +6,26 @@ from itertools import combinations
 import pytest
 import torch
 
-from conftest import dense, market
-from symnmf.contract import Check, Problem
+from helpers import dense, market
+from symnmf.core.objective import block_gradient, entry_gradient, gradient, row_gradient
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check
 from symnmf.engine import solve
 from symnmf.errors import InvalidInput
-from symnmf.objective import block_gradient, entry_gradient, gradient, row_gradient
 from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.solvers.first_order import (
     AdaGrad,
     Adam,
-    Blocks,
-    Entries,
+    BlockSampling,
+    EntrySampling,
     FirstOrder,
     Grow,
-    Hybrid,
     Reset,
     RMSprop,
-    Rows,
+    RowSampling,
+    SnapshotHybrid,
 )
-from symnmf.solvers.registry import make_solver, solvers
+from symnmf.solvers.registry import available, make_solver
 
 N, K = 6, 2
 
@@ -70,7 +71,7 @@ def test_entry_samples_are_unbiased_in_the_mean(small):
     S, H, g = small
     problem = Problem(as_operator(S), K, 0, H)
     rng = torch.Generator().manual_seed(0)
-    mean = sum(Entries(0.5).partial(problem, H, 0.5, rng)[0] for _ in range(4000)) / 4000
+    mean = sum(EntrySampling(0.5).partial(problem, H, 0.5, rng)[0] for _ in range(4000)) / 4000
     assert float((mean - 0.5 * g).abs().max()) < 0.06 * float(g.abs().max())
 
 
@@ -83,7 +84,7 @@ def test_hybrid_is_on_the_scale_of_the_gradient():
     rng = torch.Generator().manual_seed(0)
     total, seen = torch.zeros_like(H), torch.zeros(100, 1)
     for _ in range(1500):
-        estimate, factor = Blocks(0.25).partial(problem, H, 0.25, rng)
+        estimate, factor = BlockSampling(0.25).partial(problem, H, 0.25, rng)
         total += estimate * factor[:, None]
         seen += (factor > 0).float()[:, None]
     assert float((total / seen - g).norm()) < 0.03 * float(g.norm())
@@ -117,7 +118,7 @@ class Recording(SymmetricOperator):
 
 @pytest.mark.parametrize(
     ("sampling", "most"),
-    [(Rows(0.25), 0.25), (Entries(0.1), 0.1), (Blocks(0.25), 2 * 0.25)],
+    [(RowSampling(0.25), 0.25), (EntrySampling(0.1), 0.1), (BlockSampling(0.25), 2 * 0.25)],
     ids=["rows", "entries", "blocks"],
 )
 def test_a_step_reads_nothing_else(sampling, most):
@@ -131,10 +132,12 @@ def test_a_step_reads_nothing_else(sampling, most):
         sampling.partial(problem, H, sampling.phi, torch.Generator().manual_seed(seed))
         assert float(S.read.double().mean()) <= most + 1e-9
         spent = (problem.S.work - before) / 100**2 / 10
-        assert spent == pytest.approx(most / (10 if isinstance(sampling, Entries) else 1), rel=0.01)
-        if isinstance(sampling, Rows):
+        assert spent == pytest.approx(
+            most / (10 if isinstance(sampling, EntrySampling) else 1), rel=0.01
+        )
+        if isinstance(sampling, RowSampling):
             assert int(S.read.any(dim=1).sum()) == 25
-        if isinstance(sampling, Blocks):  # one block and its mirror image
+        if isinstance(sampling, BlockSampling):  # one block and its mirror image
             assert int(S.read.any(dim=1).sum()) <= 100
             assert torch.equal(S.read, S.read.T)
 
@@ -174,30 +177,30 @@ def test_identities_with_adagrad(name, options):
     assert [c.error for c in plain.history] == [c.error for c in same.history]
 
 
-def look(iteration, *, error=0.1, ratio=10.0):
+def check_at(iteration, *, error=0.1, ratio=10.0):
     return Check(iteration, 0.0, 0.0, error, 0.0, ratio, 1.0, True, 0.0, 0.0, 0.0)
 
 
-def test_growth_needs_three_looks_in_a_row():
+def test_growth_needs_three_checks_in_a_row():
     problem = Problem(market("tpdm", 100).operator, 10, 3)
-    solver = FirstOrder(AdaGrad(), Blocks(0.3), (Grow(),))
+    solver = FirstOrder(AdaGrad(), BlockSampling(0.3), (Grow(),))
     state = solver.init_state(problem)
-    state.memory.G += 1.0
+    state.rule_state.G += 1.0
     for iteration, phi in ((60, 0.3), (70, 0.3), (90, 0.3), (100, 0.3), (110, 0.6), (120, 0.6),
                            (130, 0.6), (140, 1.0), (150, 1.0)):  # fmt: skip
-        state = solver.react(problem, state, look(iteration))
+        state = solver.react(problem, state, check_at(iteration))
         assert state.sample.phi == pytest.approx(phi), iteration
-    assert (state.memory.G == 1.0).all()  # the accumulator is kept
+    assert (state.rule_state.G == 1.0).all()  # the accumulator is kept
     calm = solver.init_state(problem)
     for iteration in (60, 70, 80, 90):
-        assert solver.react(problem, calm, look(iteration, ratio=0.5)) is calm
+        assert solver.react(problem, calm, check_at(iteration, ratio=0.5)) is calm
     assert calm.sample.phi == 0.3
 
 
 def reset_state(solver, problem):
     state = solver.init_state(problem)
     state.SH = problem.S.matmul(state.H)
-    state.memory.G += 100.0
+    state.rule_state.G += 100.0
     return state
 
 
@@ -206,9 +209,9 @@ def test_reset_recalibrates_to_the_gradient_of_now():
     solver = FirstOrder(AdaGrad(), reactions=(Reset(memory_iters=7.0),))
     state = reset_state(solver, problem)
     squares = gradient(state.H, state.SH).square()
-    after = solver.react(problem, state, look(60))
+    after = solver.react(problem, state, check_at(60))
     assert after is not state
-    close(after.memory.G, 7.0 * squares.clamp(min=float(squares.median())))
+    close(after.rule_state.G, 7.0 * squares.clamp(min=float(squares.median())))
 
 
 def test_reset_conditions():
@@ -228,17 +231,17 @@ def test_reset_conditions():
         return FirstOrder(AdaGrad(), reactions=(Reset(**options),))
 
     def double(state):
-        state.memory.G.mul_(3.0)
+        state.rule_state.G.mul_(3.0)
 
-    assert fires(solver(margin=3.0), look(60, ratio=2.0)) == [False]
-    assert fires(solver(gate="cap"), look(60, error=0.6)) == [False]
-    assert fires(solver(gate="cap"), look(60, error=0.4, ratio=0.1)) == [True]
-    assert fires(solver(gate="none"), look(60, error=0.9, ratio=0.1)) == [True]
+    assert fires(solver(margin=3.0), check_at(60, ratio=2.0)) == [False]
+    assert fires(solver(gate="cap"), check_at(60, error=0.6)) == [False]
+    assert fires(solver(gate="cap"), check_at(60, error=0.4, ratio=0.1)) == [True]
+    assert fires(solver(gate="none"), check_at(60, error=0.9, ratio=0.1)) == [True]
     # Cool-down until the sum has doubled; then again if the error fell, and never after it did not.
-    assert fires(solver(), look(60), look(70, error=0.05)) == [True, False]
-    falling = [look(60 + 10 * t, error=0.1 / 2**t) for t in range(3)]
+    assert fires(solver(), check_at(60), check_at(70, error=0.05)) == [True, False]
+    falling = [check_at(60 + 10 * t, error=0.1 / 2**t) for t in range(3)]
     assert fires(solver(), *falling, between=double) == [True, True, True]
-    stuck = [look(60, error=0.1), look(70, error=0.1), look(80, error=0.01)]
+    stuck = [check_at(60, error=0.1), check_at(70, error=0.1), check_at(80, error=0.01)]
     assert fires(solver(), *stuck, between=double) == [True, False, False]
     with pytest.raises(InvalidInput, match="Reset.gate: got 'x'"):
         Reset(gate="x")
@@ -246,23 +249,31 @@ def test_reset_conditions():
 
 def test_reset_waits_for_the_full_batch():
     problem = Problem(as_operator(dense(market("corr", 100).operator)), 10, 3)
-    solver = FirstOrder(AdaGrad(), Blocks(0.5), (Grow(), Reset()))
+    solver = FirstOrder(AdaGrad(), BlockSampling(0.5), (Grow(), Reset()))
     state = reset_state(solver, problem)
-    before = state.memory.G.clone()
+    before = state.rule_state.G.clone()
     for iteration in (60, 70):
-        state = solver.react(problem, state, look(iteration))
-    assert torch.equal(state.memory.G, before)
-    state = solver.react(problem, state, look(80))  # grows to 1
+        state = solver.react(problem, state, check_at(iteration))
+    assert torch.equal(state.rule_state.G, before)
+    state = solver.react(problem, state, check_at(80))  # grows to 1
     assert state.sample.phi == 1.0
-    state = solver.react(problem, replace(state, SH=problem.S.matmul(state.H)), look(90))
-    assert not torch.equal(state.memory.G, before)
+    state = solver.react(problem, replace(state, SH=problem.S.matmul(state.H)), check_at(90))
+    assert not torch.equal(state.rule_state.G, before)
 
 
 @pytest.mark.parametrize("rule", [RMSprop(), Adam()], ids=["rmsprop", "adam"])
-@pytest.mark.parametrize("sampling", [Rows(), Entries(), Blocks(), Hybrid(Rows())])
+@pytest.mark.parametrize(
+    "sampling", [RowSampling(), EntrySampling(), BlockSampling(), SnapshotHybrid(RowSampling())]
+)
 def test_sampling_with_a_forgetting_rule_is_refused(rule, sampling):
     with pytest.raises(InvalidInput, match=r"mean of squares decays.*α\^\(−Δ/2\).*Use AdaGrad"):
         FirstOrder(rule, sampling)
+
+
+@pytest.mark.parametrize("rule", [RMSprop(), Adam()], ids=["rmsprop", "adam"])
+def test_a_reset_of_a_rule_without_a_sum_is_refused(rule):
+    with pytest.raises(InvalidInput, match="reactions: Reset does not go with .*Use AdaGrad"):
+        FirstOrder(rule, reactions=(Reset(),))
 
 
 def test_why_forgetting_rules_are_refused():
@@ -271,18 +282,18 @@ def test_why_forgetting_rules_are_refused():
         sizes = {}
         for rule in (RMSprop(alpha=0.99, momentum=0.0), AdaGrad()):
             theta = torch.zeros(1, dtype=torch.float64)
-            memory = rule.init(theta)
+            state = rule.init(theta)
             for _ in range(2000):
-                rule.update(theta, memory, torch.ones_like(theta), 1.0)
+                rule.update(theta, state, torch.ones_like(theta), 1.0)
 
-            def next_step(rule=rule, theta=theta, memory=memory):
+            def next_step(rule=rule, theta=theta, state=state):
                 before = float(theta)
-                rule.update(theta, memory, torch.ones_like(theta), 1.0)
+                rule.update(theta, state, torch.ones_like(theta), 1.0)
                 return before - float(theta)
 
             usual = next_step()
             for _ in range(misses):
-                rule.update(theta, memory, torch.zeros_like(theta), 1.0)
+                rule.update(theta, state, torch.zeros_like(theta), 1.0)
             sizes[type(rule).__name__] = next_step() / usual
         assert sizes["AdaGrad"] == pytest.approx(1.0, abs=1e-3)
         expected = (0.99 ** (misses + 1) + 0.01) ** -0.5  # the new square counts as well
@@ -316,14 +327,14 @@ def test_dual_averaging_recovers_the_primal_at_the_change(small):
     _, H, _ = small
     rule = DualAveraging(warm_up=3, delta=0.01)
     theta, rng = H.clone(), torch.Generator().manual_seed(0)
-    memory = rule.init(theta)
+    state = rule.init(theta)
     G = torch.zeros_like(H)
     for _ in range(3):
         g = torch.randn(N, K, generator=rng, dtype=torch.float64)
-        rule.update(theta, memory, g.clone(), 0.5)
+        rule.update(theta, state, g.clone(), 0.5)
         G += g**2
     reached, g = theta.clone(), torch.randn(N, K, generator=rng, dtype=torch.float64)
-    rule.update(theta, memory, g.clone(), 0.5)
+    rule.update(theta, state, g.clone(), 0.5)
     weight = 2 / 0.5 * (G + g**2).sqrt()
     weight = weight + 0.01 * weight.mean() * (4 / 3) ** 0.5
     close(theta, reached - g / weight)
@@ -331,7 +342,7 @@ def test_dual_averaging_recovers_the_primal_at_the_change(small):
 
 def test_every_stochastic_row_differs_between_seeds():
     b = market("tpdm", 100)
-    for row in solvers().values():
+    for row in available().values():
         if not row.deterministic:
             start = Problem(b.operator, 10, 1).H0
             a, c = (

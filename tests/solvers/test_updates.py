@@ -6,14 +6,14 @@ import torch
 from scipy.optimize import nnls
 from torch.nn.functional import softplus
 
-from conftest import market
-from symnmf.contract import Problem
+from helpers import market
+from symnmf.core.objective import error, gauss_newton, hessian_diagonal
+from symnmf.core.problem import Problem
 from symnmf.errors import UnknownName
-from symnmf.objective import error, gauss_newton, hessian_diagonal
 from symnmf.operators import as_operator
 from symnmf.solvers.coordinate import hals_sweep
 from symnmf.solvers.nnls import nnls_rows
-from symnmf.solvers.registry import make_solver, solvers
+from symnmf.solvers.registry import available, make_solver
 from symnmf.solvers.unfolded import unrolled
 
 N, K = 12, 3
@@ -329,7 +329,7 @@ def test_lai_is_hals_on_the_truncated_matrix(problem):
     H = H * ((H * (S @ H)).sum() / G.square().sum()).sqrt()
     for _ in range(3):
         H = hals_sweep(H, low @ H, 2.0)
-    found = steps(problem, "lai", alpha=2.0, refine=0)
+    found = steps(problem, "lai", alpha=2.0, refine=False)
     torch.testing.assert_close(found, H, rtol=1e-8, atol=1e-8)
 
 
@@ -368,5 +368,5 @@ def test_net_gradient_against_plain_autograd(problem):
 def test_unknown_solver_suggests_the_nearest():
     with pytest.raises(UnknownName, match="'adagard'. Did you mean 'adagrad'"):
         make_solver("adagard")
-    with pytest.raises(UnknownName, match="All of them: " + ", ".join(solvers())):
+    with pytest.raises(UnknownName, match="All of them: " + ", ".join(available())):
         make_solver("x")

@@ -1,6 +1,6 @@
 """``make trust``: everything at full count, and the table of what was tried and what survived.
 
-``PUBLISH=1`` in the environment writes it to ``results/``, from where docs/trust.md takes it.
+``PUBLISH=1`` in the environment stores it in ``results/``, from which docs/trust.md is filled.
 """
 
 import os
@@ -13,10 +13,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests")]
 
-from benchmarks.sheet import Sheet  # noqa: E402
+from rich.console import Console  # noqa: E402
 
+from symnmf.bench.measurement import published_rows  # noqa: E402
+from symnmf.bench.measurements.trust import MEASUREMENT, TRUST  # noqa: E402
+from symnmf.bench.published_table import compare  # noqa: E402
+from symnmf.bench.results_store import Store  # noqa: E402
+from symnmf.bench.runner import publish_rows  # noqa: E402
+from symnmf.bench.tables import write_measurement  # noqa: E402
 from trust.tally import rows  # noqa: E402
 
 #: What runs beside what: two at a time, the longest first.
@@ -63,8 +69,23 @@ def counted(words: str) -> tuple[int, int]:
     return passed + failed, passed
 
 
+def show(found: dict[str, list[int]], whole: bool) -> None:
+    """Print the table beside the published one, and publish it where asked."""
+    measured = []
+    for row, (tried, survived) in sorted(found.items()):
+        share = f"{survived} ({100 * survived / max(tried, 1):.4g} %)"
+        measured.append(TRUST.row(row, tried, share if survived < tried else "100 %"))
+    store = Store(ROOT / "results")
+    published = published_rows(MEASUREMENT, store, any_numerics=True)
+    for table in compare(MEASUREMENT, measured, published):
+        Console(width=150).print(table.as_rich())
+    if os.environ.get("PUBLISH"):
+        publish_rows(MEASUREMENT, store, measured, replace=whole)
+        write_measurement(MEASUREMENT, store)
+
+
 def main(parts: list[str]) -> int:
-    """Run all parts, print the table, and say whether every row is whole."""
+    """Run all parts and print the table; the exit code is 1 when something did not survive."""
     began, good = time.monotonic(), True
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
         table = Path(place) / "table"
@@ -76,13 +97,8 @@ def main(parts: list[str]) -> int:
             if part in WHOLE:
                 found[WHOLE[part]] = list(counted(words))
         found |= rows(table)
-    columns = ["what was tried", "tried", "survived"]
-    sheet = Sheet("trust", "Trust", columns, {"survived": "lower"}, whole=parts == PARTS)
-    for row, (tried, survived) in sorted(found.items()):
-        good = good and tried == survived > 0
-        share = 100 * survived / max(tried, 1)
-        sheet.add(row, tried, f"{survived} ({share:.4g} %)" if survived < tried else "100 %")
-    sheet.show()
+    good = good and all(tried == survived > 0 for tried, survived in found.values())
+    show(found, whole=parts == PARTS)
     for start, least in LEAST.items() if parts == PARTS else ():
         total = sum(tried for row, (tried, _) in found.items() if row.startswith(start))
         if total < least:

@@ -18,10 +18,11 @@ import json, resource, sys, time, warnings
 import torch, pandas, scipy.sparse, pyarrow.parquet, safetensors.torch
 import symnmf as sn
 from symnmf.data import read_matrix, read_panel
-from symnmf.data.matrix import read_classes
+from symnmf.data.classes import read_classes
 from symnmf.bench.study import load as load_study
-from symnmf.engine import Checkpoint, solve
-from symnmf.contract import Problem
+from symnmf.engine import solve
+from symnmf.storage.checkpoint import Checkpoint
+from symnmf.core.problem import Problem
 from symnmf.errors import SymnmfError
 from symnmf.solvers.registry import make_solver
 from pathlib import Path
@@ -36,7 +37,7 @@ def load(path):
     return Checkpoint(path).load({}, torch.device("cpu"), 1e-5)
 
 def resumed_writer(path):
-    from symnmf.operators.writer import Writer, begun
+    from symnmf.storage.matrix_writer import Writer, begun
     begun(path)
     return Writer(path, (70, 70), "float64", {"fuzz": 1})
 

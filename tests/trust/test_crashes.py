@@ -10,10 +10,10 @@ import pytest
 
 import faults
 import symnmf as sn
-from symnmf import files
-from symnmf.engine.checkpoint import KIND as CHECKPOINT
-from symnmf.operators.store import open_matrix
-from symnmf.operators.writer import write_matrix
+from symnmf import storage
+from symnmf.core.labels import group_numbers
+from symnmf.operators.stored import open_matrix, write_matrix
+from symnmf.storage.kinds import CHECKPOINT
 from trust.tally import count, trial
 
 
@@ -58,12 +58,12 @@ class Fit:
         return sha_of(sn.load(out).H)
 
     def whole(self, out, old, new):
-        if (out / "checkpoint" / files.MANIFEST).exists():
-            files.read_manifest(out / "checkpoint", CHECKPOINT)
+        if (out / "checkpoint" / storage.MANIFEST).exists():
+            storage.read_manifest(out / "checkpoint", CHECKPOINT.name)
         assert self.answer(out) in (old, new)
         if (out / "labels.csv").exists():
             table = pd.read_csv(out / "labels.csv")
-            assert list(table["group"]) == sn.load(out).labels().tolist()
+            assert list(table["group"]) == group_numbers(sn.load(out).labels()).tolist()
 
 
 class Generate:
@@ -76,14 +76,14 @@ class Generate:
         pass
 
     def answer(self, out):
-        if not (out / files.MANIFEST).exists():
+        if not (out / storage.MANIFEST).exists():
             return None
-        names = ("data.npy", "labels.npy", "permutation.npy", files.MANIFEST)
+        names = ("data.npy", "labels.npy", "permutation.npy", storage.MANIFEST)
         return [sha(out / name) for name in names]
 
     def whole(self, out, old, new):
         assert self.answer(out) in (old, new)
-        if (out / files.MANIFEST).exists():
+        if (out / storage.MANIFEST).exists():
             open_matrix(out)
 
 
@@ -124,7 +124,7 @@ class Roll:
         found = sn.load_rolling(out)
         if (out / "labels.csv").exists():
             table = pd.read_csv(out / "labels.csv", index_col=0)
-            assert (table.to_numpy() == found.labels()).all()
+            assert (table.to_numpy() == group_numbers(found.labels())).all()
         if (out / "windows.csv").exists():
             table = pd.read_csv(out / "windows.csv")
             assert list(table["moved"]) == [len(w.moved) for w in found.windows]
@@ -141,8 +141,8 @@ def sha_of(H):
 
 def strip(record):
     """A result of a study without its clocks."""
-    kept = ("status", "error", "excess", "worth", "ari", "iterations", "products")
-    return record["key"], {name: record["found"][name] for name in kept}
+    figures = ("status", "error", "excess", "factors_explained", "ari", "iterations", "products")
+    return record["key"], {name: record["found"][name] for name in figures}
 
 
 JOBS = {"fit": Fit(), "generate": Generate(), "bench": Bench(), "roll": Roll()}
@@ -228,7 +228,7 @@ class StoppedFit(Fit):
     """A fit that was stopped writes the best factor so far: neither old nor new, but whole."""
 
     def whole(self, out, old, new):
-        if (out / "checkpoint" / files.MANIFEST).exists():
-            files.read_manifest(out / "checkpoint", CHECKPOINT)
+        if (out / "checkpoint" / storage.MANIFEST).exists():
+            storage.read_manifest(out / "checkpoint", CHECKPOINT.name)
         result = sn.load(out)
         assert result.status.name == "STOPPED" or self.answer(out) in (old, new)

@@ -9,10 +9,12 @@ import scipy.sparse as sp
 import torch
 
 import symnmf as sn
-from symnmf.contract import Problem
-from symnmf.engine import Checkpoint, solve
-from symnmf.operators.writer import Writer, write_matrix
+from symnmf.core.problem import Problem
+from symnmf.engine import solve
+from symnmf.operators.stored import write_matrix
 from symnmf.solvers.registry import make_solver
+from symnmf.storage.checkpoint import Checkpoint
+from symnmf.storage.matrix_writer import MatrixWriter
 from trust import fuzz
 from trust.tally import FULL, count, record
 
@@ -81,7 +83,7 @@ def checkpoint(path):
 
 
 def progress(path):
-    writer = Writer(path / "p", (70, 70), "float64", {"fuzz": 1})
+    writer = MatrixWriter(path / "p", (70, 70), "float64", {"fuzz": 1})
     writer.note("row 0", [1.0, 2.0])
     writer.note("row 1")
 

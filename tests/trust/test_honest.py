@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import symnmf as sn
-from conftest import dense, market
-from symnmf.contract import Status
+from helpers import dense, market
+from symnmf.core.result import Status
 from symnmf.errors import (
     AmbiguousWarning,
     CollapsedWarning,
@@ -53,7 +53,7 @@ ENDS = {
     Status.CONVERGED: (lambda: sn.factorize(matrix(), 10), None, ""),
     Status.STOPPED: (lambda: sn.factorize(matrix(), 10, "adagrad", callbacks=[stop]), None, ""),
     Status.COLLAPSED: (plateau, CollapsedWarning, "another seed, start='nndsvd'"),
-    Status.STAGNATED: (at_rest, NotConvergedWarning, "use another solver or dtype"),
+    Status.STAGNATED: (at_rest, NotConvergedWarning, "try another solver or dtype"),
     Status.MAX_ITER: (
         lambda: sn.factorize(matrix(), 10, "adagrad", max_iter=20),
         NotConvergedWarning,
@@ -95,16 +95,16 @@ def test_every_end_is_what_it_says_and_warns_once(status):
 @pytest.mark.parametrize(
     ("run", "kind", "remedy"),
     [
-        (ring, AmbiguousWarning, "take another k"),
+        (ring, AmbiguousWarning, "choose another k"),
         (
             lambda: sn.factorize(np.diag([3.0, 2.0, 0.0]) + 0, 3),
             DegenerateWarning,
-            "take k up to 2",
+            "choose k up to 2",
         ),
         (
             lambda: sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), 4),
             DegenerateWarning,
-            "take k up to 2",
+            "choose k up to 2",
         ),
         (
             lambda: sn.spherical_kmeans(np.ones((30, 30)) + 1e-6 * np.eye(30), 3),

@@ -13,11 +13,9 @@ import scipy.sparse as sp
 import torch
 
 import symnmf as sn
-from symnmf import files
-from symnmf.engine.checkpoint import KIND as CHECKPOINT
-from symnmf.operators.store import KIND as MATRIX
-from symnmf.operators.writer import write_matrix
-from symnmf.results import KIND as RESULT
+from symnmf import storage
+from symnmf.operators.stored import write_matrix
+from symnmf.storage.kinds import CHECKPOINT, MATRIX, RESULT
 from trust import hostile
 from trust.tally import trial
 
@@ -124,35 +122,37 @@ def word_bomb(path):
 def manifest(path, kind, content, **files_said):
     path.mkdir(exist_ok=True)
     said = {"kind": kind, "files": files_said, "content": content}
-    (path / files.MANIFEST).write_text(json.dumps(said))
+    (path / storage.MANIFEST).write_text(json.dumps(said))
     return path
 
 
 def path_outside(path):
     (path / "secret").write_text("x")
-    entry = {"name": "../secret", "bytes": 1, "sha256": files.checksum(path / "secret")}
-    return "result", manifest(path / "out", RESULT, {}, model=entry)
+    entry = {"name": "../secret", "bytes": 1, "sha256": storage.checksum(path / "secret")}
+    return "result", manifest(path / "out", RESULT.name, {}, model=entry)
 
 
 def link_outside(path):
     (path / "secret").write_text("x")
     (path / "out").mkdir()
     (path / "out" / "model").symlink_to(path / "secret")
-    entry = {"name": "model", "bytes": 1, "sha256": files.checksum(path / "secret")}
-    return "result", manifest(path / "out", RESULT, {}, model=entry)
+    entry = {"name": "model", "bytes": 1, "sha256": storage.checksum(path / "secret")}
+    return "result", manifest(path / "out", RESULT.name, {}, model=entry)
 
 
 def many_files(path):
     entry = {"name": "model", "bytes": 1, "sha256": ""}
-    return "result", manifest(path / "out", RESULT, {}, **{f"f{j}": entry for j in range(10_000)})
+    return "result", manifest(
+        path / "out", RESULT.name, {}, **{f"f{j}": entry for j in range(10_000)}
+    )
 
 
 def tensors_with(path, header, length=None):
     folder = path / "out"
     folder.mkdir()
     file = hostile.tensors(folder / "model", header, length)
-    entry = {"name": "model", "bytes": file.stat().st_size, "sha256": files.checksum(file)}
-    return "result", manifest(folder, RESULT, {"status": "EXACT"}, model=entry)
+    entry = {"name": "model", "bytes": file.stat().st_size, "sha256": storage.checksum(file)}
+    return "result", manifest(folder, RESULT.name, {"status": "EXACT"}, model=entry)
 
 
 def huge_tensor_header(path):
@@ -170,19 +170,19 @@ def lying_tensor_shape(path):
 
 def deep_json(path):
     (path / "out").mkdir()
-    (path / "out" / files.MANIFEST).write_text("[" * 1_000_000)
+    (path / "out" / storage.MANIFEST).write_text("[" * 1_000_000)
     return "result", path / "out"
 
 
 def wide_json(path):
     (path / "out").mkdir()
-    (path / "out" / files.MANIFEST).write_text("[" + "[]," * 5_000_000 + "0]")
+    (path / "out" / storage.MANIFEST).write_text("[" + "[]," * 5_000_000 + "0]")
     return "result", path / "out"
 
 
 def pipe_as_manifest(path):
     (path / "out").mkdir()
-    os.mkfifo(path / "out" / files.MANIFEST)
+    os.mkfifo(path / "out" / storage.MANIFEST)
     return "result", path / "out"
 
 
@@ -193,18 +193,18 @@ def deep_run(path):
     folder = path / "out"
     folder.mkdir()
     file = hostile.tensors(folder / "run", b"{}")
-    entry = {"name": "run", "bytes": file.stat().st_size, "sha256": files.checksum(file)}
+    entry = {"name": "run", "bytes": file.stat().st_size, "sha256": storage.checksum(file)}
     content = {"identity": {}, "spec": spec}
-    return "checkpoint", manifest(folder, CHECKPOINT, content, run=entry)
+    return "checkpoint", manifest(folder, CHECKPOINT.name, content, run=entry)
 
 
 def matrix_manifest(path, **change):
     folder = write_matrix(path / "S", np.eye(70) + 1, form="dense")
-    said = json.loads((folder / files.MANIFEST).read_text())
-    assert said["kind"] == MATRIX
+    said = json.loads((folder / storage.MANIFEST).read_text())
+    assert said["kind"] == MATRIX.name
     said["content"].update(change)
     del said["seal"]
-    (folder / files.MANIFEST).write_text(json.dumps(said))
+    (folder / storage.MANIFEST).write_text(json.dumps(said))
     return "folder", folder
 
 
@@ -214,8 +214,8 @@ def lying_matrix(path):
 
 def infinite_shape(path):
     reader, folder = matrix_manifest(path)
-    text = (folder / files.MANIFEST).read_text().replace('"shift": 0.0', '"shift": 1e999')
-    (folder / files.MANIFEST).write_text(text)
+    text = (folder / storage.MANIFEST).read_text().replace('"shift": 0.0', '"shift": 1e999')
+    (folder / storage.MANIFEST).write_text(text)
     return reader, folder
 
 

@@ -11,11 +11,11 @@ import pytest
 
 import faults
 import symnmf as sn
+from symnmf.analysis.other_dependence import other_dependence
+from symnmf.bench.results_store import Store
 from symnmf.bench.runner import run_study
-from symnmf.bench.store import Store
 from symnmf.bench.study import load
 from symnmf.engine import driver
-from symnmf.report.tails import other
 from trust.tally import trial
 
 
@@ -35,14 +35,14 @@ def pressed(monkeypatch):
         begun.append(1)
         return old_begin(self, resume)
 
-    def ended(self, callbacks, **options):
+    def notify(self, callbacks):
         if len(begun) == 2:
             signal.raise_signal(signal.SIGINT)
-        return old_ended(self, callbacks, **options)
+        return old_notify(self, callbacks)
 
-    old_begin, old_ended = driver._Driver.begin, driver._Driver._ended
+    old_begin, old_notify = driver._Driver.begin, driver._Driver._notify
     monkeypatch.setattr(driver._Driver, "begin", begin)
-    monkeypatch.setattr(driver._Driver, "_ended", ended)
+    monkeypatch.setattr(driver._Driver, "_notify", notify)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     yield begun
     signal.signal(signal.SIGINT, before)
@@ -76,7 +76,7 @@ def benched(panel, place):
 
 
 def reported(panel, place):
-    return other(panel, *fit(panel))
+    return other_dependence(panel, *fit(panel))
 
 
 WORK = [rolled, bootstrapped, significant, ranked, benched, reported]
@@ -113,7 +113,7 @@ def test_ctrl_c_in_a_terminal_ends_a_study_with_a_word(tmp_path, jobs):
         os.killpg(child.pid, signal.SIGINT)
         _, said = child.communicate(timeout=60)
         assert child.returncode == 130
-        assert said == "Interrupted. What is done is kept: the same command goes on.\n"
+        assert said == "Interrupted. Finished work is stored: the same command continues.\n"
         lines = (tmp_path / "r" / "small.jsonl").read_text().splitlines()
         assert 1 <= len(lines) < 200
         assert all(json.loads(line)["found"]["status"] != "STOPPED" for line in lines)

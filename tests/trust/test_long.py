@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import faults
 import symnmf as sn
-from conftest import market
+from helpers import market
 from trust.tally import count, record, trial
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +89,7 @@ def test_the_time_of_day_measures_nothing():
                 ("time", "time"), ("datetime", "now"), ("datetime", "today"), ("date", "today"),
             }:  # fmt: skip
                 found.append(path.name)
-    assert found == ["files.py"]
+    assert found == ["locking.py"]
 
 
 @pytest.mark.parametrize("name", ["auto", pytest.param("adagrad", marks=pytest.mark.slow)])
@@ -114,4 +114,7 @@ def test_any_number_of_threads_gives_the_same_groups(kind, name):
             assert second.error == pytest.approx(first.error, abs=10 * first.resolution)
             assert second.floor_low == pytest.approx(first.floor_low, abs=10 * first.resolution)
             assert other.status is found[0].status
-            assert (second.worth, second.possible) == (first.worth, first.possible)
+            assert (second.factors_explained, second.factors_available) == (
+                first.factors_explained,
+                first.factors_available,
+            )

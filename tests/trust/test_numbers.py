@@ -12,19 +12,19 @@ from hypothesis import HealthCheck, given, settings
 from sklearn.metrics import adjusted_rand_score
 
 import symnmf as sn
-from symnmf.contract import Problem
+from helpers import DiagonalShift
+from symnmf.core.objective import error_by_definition
+from symnmf.core.problem import Problem
 from symnmf.engine import solve
 from symnmf.errors import InvalidMatrix
-from symnmf.objective import error_by_definition
-from symnmf.operators import DiagonalShift, GramOperator, ScaledOperator, as_operator
-from symnmf.operators.store import open_matrix
-from symnmf.operators.writer import write_matrix
-from symnmf.solvers.registry import make_solver, solvers
+from symnmf.operators import GramOperator, ScaledOperator, as_operator
+from symnmf.operators.stored import open_matrix, write_matrix
+from symnmf.solvers.registry import available, make_solver
 from trust.tally import count, trial
 
 ROW = "numbers: {}"
-NAMES = list(solvers())
-DETERMINISTIC = [name for name in NAMES if solvers()[name].deterministic]
+NAMES = list(available())
+DETERMINISTIC = [name for name in NAMES if available()[name].deterministic]
 #: Rows whose step searches until the error falls. The multiplicative update does not promise it:
 #: for one entry it is the rule for square roots, which from a small start leaps above the root.
 PROMISED = [
@@ -90,7 +90,7 @@ def operator(form, S, folder):
 
 
 def run(S, k, name, max_iter=12, seed=0, start=None):
-    own = solvers()[name].start if start is None else start
+    own = available()[name].start if start is None else start
     return solve(Problem(as_operator(S), k, seed, own), make_solver(name), max_iter=max_iter)
 
 
@@ -102,7 +102,7 @@ def test_every_factor_is_finite_and_not_negative(tmp_path_factory, data, S, name
     S = S.to(data.draw(st.sampled_from([torch.float32, torch.float64])))
     with trial(ROW.format("any operator, row and k")):
         made = operator(form, S, tmp_path_factory.mktemp("S") / "M")
-        result = solve(Problem(made, k, 1, solvers()[name].start), make_solver(name), max_iter=12)
+        result = solve(Problem(made, k, 1, available()[name].start), make_solver(name), max_iter=12)
         assert result.H.shape == (len(S), k)
         assert torch.isfinite(result.H).all()
         assert (result.H >= 0).all()
@@ -121,7 +121,7 @@ def test_every_factor_is_finite_and_not_negative(tmp_path_factory, data, S, name
 def test_the_error_does_not_rise_where_that_is_promised(data, S, name):
     k = data.draw(st.integers(1, len(S)))
     with trial(ROW.format("error never rises where promised")):
-        problem = Problem(as_operator(S), k, 2, solvers()[name].start)
+        problem = Problem(as_operator(S), k, 2, available()[name].start)
         solver = make_solver(name)
         object.__setattr__(solver, "check_every", 1)
         errors = [check.error for check in solve(problem, solver, max_iter=15).history]

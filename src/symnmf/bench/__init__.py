@@ -1,1 +1,1 @@
-"""The founding paper's studies as data: problems, configurations, a store of results, tables."""
+"""Benchmarks: studies of the founding paper and measurements, one store of results, tables."""

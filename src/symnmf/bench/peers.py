@@ -1,4 +1,4 @@
-"""Other people's programs, where they are installed: a dense S in, a factor or labels out."""
+"""Other programs, where they are installed: a dense S in, a factor or labels out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Peer = Callable[[np.ndarray, int, int], np.ndarray]
 
 
 def scikit_learn(solver: str, init: str) -> Peer:
-    """NMF with two factors, made one."""
+    """NMF with two factors, combined into one."""
 
     def run(S: np.ndarray, k: int, seed: int) -> np.ndarray:
         from sklearn.decomposition import NMF
@@ -27,7 +27,7 @@ def scikit_learn(solver: str, init: str) -> Peer:
 
 
 def pyplanc(algorithm: str, iterations: int) -> Peer:
-    """Its symmetric NMF, in float64 as it demands, from its own start."""
+    """Its symmetric NMF, in float64 as it requires, from its own start."""
 
     def run(S: np.ndarray, k: int, seed: int) -> np.ndarray:
         import pyplanc as library
@@ -45,7 +45,7 @@ def pyplanc(algorithm: str, iterations: int) -> Peer:
 
 
 def nmf_torch(S: np.ndarray, k: int, seed: int) -> np.ndarray:
-    """HALS in batches, with two factors, made one."""
+    """HALS in batches with two factors, combined into one."""
     from nmf import run_nmf
 
     threads = torch.get_num_threads()
@@ -102,15 +102,15 @@ def symmetrized(W: np.ndarray, H: np.ndarray) -> np.ndarray:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """What a library prints past Python goes nowhere."""
-    kept = [os.dup(1), os.dup(2)]
+    """Discard what a library prints, also when it does not use Python to print."""
+    saved = [os.dup(1), os.dup(2)]
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         for descriptor in (1, 2):
             os.dup2(nowhere, descriptor)
         yield
     finally:
-        for descriptor, copy in enumerate(kept, start=1):
+        for descriptor, copy in enumerate(saved, start=1):
             os.dup2(copy, descriptor)
             os.close(copy)
         os.close(nowhere)

@@ -1,9 +1,7 @@
-"""A study: which problems, which configurations, which budget; read from a file."""
+"""A study: which problems, which configurations and which budget, read from a file."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -13,28 +11,27 @@ from math import isqrt
 from pathlib import Path
 from typing import Any
 
-from symnmf import __version__
+from symnmf.bench.measurement import measurement_names
+from symnmf.bench.results_store import record_key
 from symnmf.errors import InvalidFile, UnknownName
-from symnmf.solvers.registry import solvers
+from symnmf.solvers.registry import available
 
-#: Version of what a result looks like; a change makes every run new.
-SCHEMA = 1
 STUDIES = package_files("symnmf.bench") / "studies"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One thing to do: a task on a problem with a configuration.
+    """A task on a problem with a configuration.
 
     Attributes:
-        study: it belongs to.
+        study: the study that it belongs to.
         task: what to do, a name of :mod:`symnmf.bench.tasks`.
         kind, n, k, seed: the problem.
         solver: row of the registry, or another name that the task knows.
         options: hyper-parameters.
         seconds, iterations: budget.
-        label: of the configuration in tables; the solver and its options when empty.
-        claim: what the paper says of it, where it says something.
+        label: name of the configuration in tables; the solver and its options when empty.
+        claim: what the paper says about the configuration, if it says anything.
     """
 
     study: str
@@ -52,22 +49,25 @@ class Run:
 
     @property
     def key(self) -> str:
-        """What makes this run this run, at this version of the code."""
+        """Digest of the work and its budget, without the names that tables give it."""
         return self._digest("study", "label", "claim")
 
     @property
     def work(self) -> str:
-        """The same without its budget: what is done, however long it may take."""
+        """Digest of the work alone, whatever time it may take."""
         return self._digest("study", "label", "claim", "seconds")
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """The fields of its record."""
+        return asdict(self)
+
     def _digest(self, *without: str) -> str:
-        same = {k: v for k, v in asdict(self).items() if k not in without}
-        text = json.dumps({"schema": SCHEMA, "version": __version__, **same}, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:20]
+        return record_key({k: v for k, v in asdict(self).items() if k not in without})
 
     @property
     def configuration(self) -> str:
-        """Solver and options in words."""
+        """Its name in tables: the label, or the solver and its options."""
         words = ", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
                           for name, value in self.options.items())  # fmt: skip
         return self.label or (f"{self.solver} ({words})" if words else self.solver)
@@ -75,16 +75,17 @@ class Run:
 
 @dataclass(frozen=True)
 class Part:
-    """Problems and what to do with them, under one budget.
+    """Problems and a task, under one budget.
 
     Attributes:
-        task: of all its runs.
-        kinds, sizes, seeds: its problems; ``k`` a number, or ``"sqrt"``.
-        solvers: rows; ``["all"]`` for every one in the registry, ``["default"]`` or ``["study"]``
-            for those of that tier, ``[""]`` where the task needs none, or a name that it knows.
+        task: the task of all its runs.
+        kinds, sizes, seeds: its problems; ``k`` is a number, or ``"sqrt"``.
+        solvers: rows of the registry; ``["all"]`` for every row, ``["standard"]`` or ``["study"]``
+            for the rows of that tier, ``[""]`` for a task without a solver, or a name that the
+            task knows.
         configurations: solver, or ``"every"`` → lists of options to try.
         defaults: whether each solver also runs with its default options.
-        claims: further runs with what the paper says of them.
+        claims: further runs with what the paper says about them.
         seconds, iterations: budget of a run.
     """
 
@@ -130,12 +131,12 @@ class Part:
                     )
 
     def _rows(self) -> list[str]:
-        known = solvers()
+        known = available()
         found: list[str] = []
         for name in self.solvers:
             if name == "all":
                 found += [row for row in known if row not in found]
-            elif name in ("default", "study"):
+            elif name in ("standard", "study"):
                 found += [r for r in known if known[r].tier == name and r not in found]
             else:
                 found.append(name)
@@ -144,15 +145,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as it stands in its file.
+    """The content of the file of a study.
 
     Attributes:
-        name, title: of the study.
-        parts: what to do.
-        columns: of the table.
-        paper: published figures, a mapping each: ``kind``, ``n`` and ``configuration`` where they
-            matter, and a figure for each column that has one.
-        why: column → a sentence on why ours differs.
+        name, title: name and title of the study.
+        parts: its runs.
+        columns: columns of its table.
+        paper: figures that the paper publishes, a mapping each: ``kind``, ``n`` and
+            ``configuration`` where they matter, and a figure for each column that has one.
+        why: column → a sentence that explains why our figure differs.
     """
 
     name: str
@@ -169,7 +170,7 @@ class Study:
 
 
 def names() -> list[str]:
-    """Studies that come with the package."""
+    """Names of the studies that come with the package."""
     return sorted(p.name.removesuffix(".toml") for p in STUDIES.iterdir() if p.name != "grid.toml")
 
 
@@ -181,9 +182,14 @@ def load(
     solvers: Sequence[str] = (),
     seconds: float | None = None,
 ) -> Study:
-    """Read a study by name or from a file; what is given replaces what stands there.
+    """Read a study by name or from a file.
 
-    A size or a seed goes to the parts that name it, and to the first one when none does.
+    Arguments:
+        study: name of a study that comes with the package, or a .toml file.
+        sizes, seeds: replace those of the study. A number is used by the parts that name it, and
+            by the first part when none does.
+        solvers: replace those of the study.
+        seconds: replaces the budget of every run.
     """
     path = Path(str(study))
     if str(study) in names():
@@ -194,12 +200,17 @@ def load(
         raise UnknownName(
             "study",
             f"unknown study {str(study)!r}",
-            f"Choose {', '.join(names())}, or a .toml file",
+            f"Choose {', '.join(names())}, a .toml file, or a measurement: "
+            f"{', '.join(measurement_names())}",
         )
     try:
         made = _study(name, tomllib.loads(text))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as broken:
-        raise InvalidFile(str(study), f"is no study: {broken}", "Compare it with ours") from broken
+        raise InvalidFile(
+            str(study),
+            f"is not a study: {broken}",
+            "Compare it with those of the package",
+        ) from broken
     parts = []
     for part in made.parts:
         first = part is made.parts[0]
@@ -222,7 +233,7 @@ def load(
 def _chosen(
     given: Sequence[int], own: Sequence[int], known: set[int], first: bool
 ) -> tuple[int, ...]:
-    """Of the numbers given, those that a part names, and in the first part those that none does."""
+    """The given numbers that a part names; the first part also takes those that no part names."""
     if not given:
         return tuple(own)
     return tuple(n for n in given if n in own or (first and n not in known))

@@ -1,30 +1,30 @@
-"""Tables of a study, from its store: markdown, csv, HTML."""
+"""The tables of studies and measurements, from the store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from html import escape
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from symnmf import files
-from symnmf.bench.store import Store
+from symnmf.bench.measurement import MeasuredTable, Measurement, published_rows
+from symnmf.bench.results_store import Store
 from symnmf.bench.study import Run, Study
-from symnmf.solvers.registry import solvers
+from symnmf.bench.table_files import short, worded, write_table
+from symnmf.solvers.registry import available
 
-#: Columns that count, and columns whose best and spread over seeds are shown beside the mean.
+#: Columns that count, and columns whose best and spread over seeds are shown next to the mean.
 COUNTS, SPREAD = ("converged", "paper_converged", "degenerate", "fired"), ("error",)
-#: What a run is, and what a published figure may be about.
+#: What a run, and a figure of the paper, may be about.
 ABOUT = ("kind", "n", "configuration")
-#: Relative difference from a published figure that deserves a sentence.
+#: Relative difference from a figure of the paper above which a sentence states it.
 DIFFERS = 0.1
 
 
 def frame(study: Study, store: Store) -> pd.DataFrame:
-    """Every result of a study that is asked for now, a row each."""
+    """The stored results of all runs of a study, a row each."""
     found = {record["key"]: record["found"] for record in store.results(study.name)}
     return pd.DataFrame(
         [
@@ -46,13 +46,13 @@ def frame(study: Study, store: Store) -> pd.DataFrame:
 
 
 def missing(study: Study, store: Store) -> list[Run]:
-    """Runs that are not there yet."""
+    """Runs without a stored result."""
     done = store.done(study.name)
     return [run for run in study.runs() if run.key not in done]
 
 
 def table(study: Study, store: Store) -> pd.DataFrame:
-    """Means over seeds for each configuration and problem; the paper's figure beside ours."""
+    """Means over seeds for each configuration and problem; the paper's figure next to ours."""
     results = frame(study, store)
     if results.empty:
         return results
@@ -74,7 +74,7 @@ def table(study: Study, store: Store) -> pd.DataFrame:
 
 
 def figures(study: Study, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Published figures that are about this problem and configuration."""
+    """Figures of the paper that are about this problem and configuration."""
     for figure in study.paper:
         if all(figure.get(name, value) == value for name, value in about.items()):
             yield {name: value for name, value in figure.items() if name not in ABOUT}
@@ -84,12 +84,12 @@ def counts(study: Study, store: Store) -> pd.DataFrame:
     """The paper's layout: a row for each configuration, its verdicts and times at each size.
 
     ``seconds`` are means over the runs that converged, as in the paper; ``gates`` are the paper's
-    three, ``converged`` is what the certificate says.
+    three gates, ``converged`` is the verdict of the certificate.
     """
     results = frame(study, store)
     if "converged" not in results:
         return pd.DataFrame()
-    known = solvers()
+    known = available()
     rows = []
     for keys, group in results.groupby(["solver", "configuration"], sort=False):
         solver, configuration = keys
@@ -114,7 +114,7 @@ def counts(study: Study, store: Store) -> pd.DataFrame:
 
 
 def best(study: Study, store: Store) -> pd.DataFrame:
-    """For each solver the configuration that converges most often, then soonest."""
+    """For each solver the configuration that converges most often; the fastest of several."""
     results = frame(study, store)
     if "converged" not in results:
         return pd.DataFrame()
@@ -143,7 +143,7 @@ def profile(results: pd.DataFrame, measure: str = "products") -> pd.DataFrame:
     """Performance profile: share of problems solved within a factor of the best, by configuration.
 
     Arguments:
-        results: of :func:`frame`.
+        results: rows of :func:`frame`.
         measure: cost of a run.
 
     Reference: Dolan and Moré (2002), doi:10.1007/s101070100263.
@@ -165,18 +165,18 @@ def ratios(results: pd.DataFrame, measure: str) -> pd.Series:
 
 
 def differences(study: Study, made: pd.DataFrame) -> list[str]:
-    """A sentence for each column of a table in which ours is not what was published."""
+    """A sentence for each column of a table in which our figures differ from those of the paper."""
     lines = []
     for column in study.columns:
         if f"paper: {column}" not in made:
             continue
         parts = []
         for _, row in made.iterrows():
-            ours, theirs = (_number(row[c]) for c in (column, f"paper: {column}"))
-            if theirs is None or ours is None or abs(ours - theirs) <= DIFFERS * abs(theirs):
+            ours, paper = (_number(row[c]) for c in (column, f"paper: {column}"))
+            if paper is None or ours is None or abs(ours - paper) <= DIFFERS * abs(paper):
                 continue
             about = " ".join(str(row[c]) for c in ("matrix", "n", "configuration") if c in made)
-            parts.append(f"{about} {short(ours)} here, {short(theirs)} there")
+            parts.append(f"{about} {short(ours)} here, {short(paper)} there")
         if parts:
             why = study.why.get(column, "")
             lines.append(f"`{column}` differs: {'; '.join(parts)}. {why}".rstrip())
@@ -202,32 +202,15 @@ def _cells(column: str, values: pd.Series) -> dict[str, Any]:
     return cells
 
 
-def short(value: float) -> str:
-    """Three digits.
-
-    Example:
-        >>> short(0.000123456), short(12345.0), short(float("nan"))
-        ('0.000123', '12300', '')
-    """
-    if not isfinite(value):
-        return ""
-    text = f"{value:.3g}"
-    return f"{float(text):.0f}" if 1000 <= abs(value) < 1e6 else text
+def measured_table(measurement: Measurement, table: MeasuredTable, store: Store) -> pd.DataFrame:
+    """The published rows of a table of a measurement, as people read them."""
+    rows = [row for row in published_rows(measurement, store) if row.table == table.name]
+    cells = [[worded(cell) for cell in (row.labels | row.found).values()] for row in rows]
+    return pd.DataFrame(cells, columns=list(table.headings), dtype=object)
 
 
-def markdown(made: pd.DataFrame) -> str:
-    """A table as markdown."""
-    if made.empty:
-        return "No results yet.\n"
-    cells = made.astype(object).where(made.notna(), "").to_numpy().tolist()
-    rows = [list(made.columns), ["---"] * len(made.columns), *cells]
-    return "".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows
-    )
-
-
-def write(study: Study, store: Store) -> list[Path]:
-    """All tables of a study beside its results, as .md, .csv and .html."""
+def write_study(study: Study, store: Store) -> list[Path]:
+    """Write all tables of a study next to its results, as .md, .csv and .html."""
     made = {"": table(study, store)}
     results = frame(study, store)
     if "converged" in results:
@@ -237,23 +220,22 @@ def write(study: Study, store: Store) -> list[Path]:
             "-profile": profile(results),
         }
     notes = differences(study, made[""])
-    written = []
-    for suffix, part in made.items():
-        stem = store.folder / f"{study.name}{suffix}"
-        title = study.title + (f" ({suffix.removeprefix('-')})" if suffix else "")
-        said = [] if suffix else notes
-        with files.atomic(stem.with_suffix(".csv")) as temporary:
-            part.to_csv(temporary, index=False)
-        below = "".join(f"\n{note}\n" for note in said)
-        files.write_text(stem.with_suffix(".md"), f"# {title}\n\n{markdown(part)}{below}")
-        below = "".join(f"<p>{escape(note)}</p>" for note in said)
-        files.write_text(
-            stem.with_suffix(".html"),
-            "<!doctype html><html lang='en'><meta charset='utf-8'>"
-            f"<title>{escape(title)}</title>"
-            "<style>body{font:14px sans-serif;margin:2em}td,th{padding:.2em .6em;text-align:left}"
-            f"</style><h1>{escape(title)}</h1>"
-            f"{part.to_html(index=False, border=0, na_rep='')}{below}</html>",
+    return [
+        write_table(
+            store.folder / f"{study.name}{suffix}",
+            study.title + (f" ({suffix.removeprefix('-')})" if suffix else ""),
+            part,
+            () if suffix else notes,
         )
-        written.append(stem.with_suffix(".md"))
-    return written
+        for suffix, part in made.items()
+    ]
+
+
+def write_measurement(measurement: Measurement, store: Store) -> list[Path]:
+    """Write the published tables of a measurement next to its rows, as .md, .csv and .html."""
+    made = [(table, measured_table(measurement, table, store)) for table in measurement.tables]
+    return [
+        write_table(store.folder / table.name, table.title, part)
+        for table, part in made
+        if not part.empty
+    ]

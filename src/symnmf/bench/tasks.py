@@ -1,4 +1,4 @@
-"""What a run does: a name, a function from a run to plain numbers."""
+"""The tasks of studies: functions from a run to plain numbers."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
-from symnmf.bench.alive import AliveTensors
 from symnmf.bench.peers import PEERS, silence
 from symnmf.bench.study import Run
-from symnmf.certificate import Yardstick
-from symnmf.contract import Check, Problem
+from symnmf.bench.tensor_memory import TensorMemory
+from symnmf.core.bounds import ErrorBounds
+from symnmf.core.labels import hard_labels
+from symnmf.core.objective import error, error_by_definition, gradient
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check
+from symnmf.core.spectrum import diagnostics, smallest_eigenvalue
+from symnmf.dependence.synthetic.in_memory import Benchmark, benchmark_matrix
 from symnmf.engine import solve as solve_stoppable
-from symnmf.engine.monitor import paper_gates
-from symnmf.groups.silhouette import silhouette
-from symnmf.groups.spherical_kmeans import spherical_kmeans
-from symnmf.labels import hard_labels
-from symnmf.objective import error, error_by_definition, gradient
+from symnmf.engine.criterion import paper_gates
+from symnmf.grouping.silhouette import silhouette
+from symnmf.grouping.spherical_kmeans import spherical_kmeans
+from symnmf.numerics import torch_stream
 from symnmf.operators import SymmetricOperator
-from symnmf.seeds import torch_stream
-from symnmf.solvers.first_order import Entries
+from symnmf.solvers.first_order import EntrySampling
 from symnmf.solvers.registry import find
-from symnmf.spectrum import diagnostics, smallest_eigenvalue
-from symnmf.synthetic import Benchmark, benchmark_matrix
 
 Task = Callable[[Run], dict[str, Any]]
-#: Ctrl-C ends the study, not a run of it, which would count as done.
-solve = partial(solve_stoppable, stoppable=False)
+#: Ctrl-C ends the study and not a run of it, which would then count as done.
+solve = partial(solve_stoppable, handle_interrupt=False)
 
 
 @lru_cache(maxsize=2)
 def market(kind: str, n: int, seed: int) -> Benchmark:
-    """The matrix of a problem; the last two stay."""
+    """The matrix of a problem; the last two stay in memory."""
     return benchmark_matrix(kind, n, seed=seed)
 
 
 def factorize(run: Run) -> dict[str, Any]:
-    """A solver from the start of its seed, judged by the paper's gates and by the certificate."""
+    """A solver from the start of its seed, with the paper's gates and the certificate."""
     b, row = market(run.kind, run.n, run.seed), find(run.solver)
     problem = Problem(b.operator, run.k, run.seed, row.start)
     problem.spectrum  # noqa: B018  shared by all; not part of the solver's time
@@ -58,21 +59,21 @@ def factorize(run: Run) -> dict[str, Any]:
             max_seconds=run.seconds,
         )
     c, last = result.certificate, result.history[-1]
-    wall = result.seconds - result.looking
+    wall = result.seconds - result.check_seconds
     return {
         "status": result.status.name,
         "paper_converged": c.paper_converged,
         "converged": c.converged,
         "error": c.error,
         "excess": c.excess,
-        "worth": c.worth,
+        "factors_explained": c.factors_explained,
         "kkt_ratio": last.kkt_ratio,
         "ari": float(adjusted_rand_score(b.labels, result.labels())),
         "iterations": result.iterations,
         "products": result.products,
         "seconds": wall,
         "ms_per_iteration": 1e3 * wall / max(1, result.iterations),
-        "looks": [
+        "checks": [
             [
                 h.iteration,
                 round(h.seconds, 3),
@@ -82,11 +83,10 @@ def factorize(run: Run) -> dict[str, Any]:
             ]
             for h in _thinned(result.history)
         ],
-        "threads": torch.get_num_threads(),
     }
 
 
-#: When rivals of the criterion stop, from a look and its tolerance (the paper's section 4.1).
+#: Other stopping rules, from a check, a tolerance and n (the paper's section 4.1).
 RULES: dict[str, Callable[[Check, float, int], bool]] = {
     "error decreases by less than": lambda c, tol, n: c.relative_decrease < tol,
     "factor changes by less than": lambda c, tol, n: c.iterate_change < tol,
@@ -96,9 +96,9 @@ RULES: dict[str, Callable[[Check, float, int], bool]] = {
 
 
 def stopping(run: Run) -> dict[str, Any]:
-    """What a solver has when a rival rule stops it; without a rule, when our criterion does.
+    """What a solver has found when another rule stops it; without a rule, when our criterion does.
 
-    ``start="uniform"`` begins with entries in [0, 1] instead of the start of the paper's text.
+    ``start="uniform"`` starts from entries in [0, 1] instead of the start of the paper's text.
     """
     b, row = market(run.kind, run.n, run.seed), find(run.solver)
     options = dict(run.options)
@@ -129,38 +129,37 @@ def stopping(run: Run) -> dict[str, Any]:
         "products": result.products,
         "error": result.certificate.error,
         "excess": result.certificate.excess,
-        "worth": result.certificate.worth,
+        "factors_explained": result.certificate.factors_explained,
         "kkt_ratio": last.kkt_ratio,
         "ari": float(adjusted_rand_score(b.labels, result.labels())),
     }
 
 
 def memory(run: Run) -> dict[str, Any]:
-    """Most bytes alive at a time: of one loss with its gradient, or of a fit above S."""
+    """Peak memory of tensors: of one loss with its gradient, or of a fit in addition to S."""
     S = market(run.kind, run.n, run.seed).operator
     if run.solver in LOSSES:
-        everything = torch.arange(run.n)
-        full, H = S.block(everything, everything), Problem(S, run.k, run.seed).H0
-        with AliveTensors() as tensors:
+        full, H = S.to_dense(), Problem(S, run.k, run.seed).H0
+        with TensorMemory() as tensors:
             tensors.ignore(full, H)
             LOSSES[run.solver](full, H)
         bytes_ = tensors.peak + full.nbytes + H.nbytes
     else:
-        bytes_ = alive_in_fit(S, run.k, run.solver)
+        bytes_ = peak_bytes_in_fit(S, run.k, run.solver)
     return {
         "bytes_per_n2": bytes_ / run.n**2 if run.solver in LOSSES else None,
         "largest_n_80GB": (80e9 * run.n**2 / bytes_) ** 0.5 if run.solver in LOSSES else None,
         "largest_n_192GB": (192e9 * run.n**2 / bytes_) ** 0.5 if run.solver in LOSSES else None,
         "arrays": None if run.solver in LOSSES else bytes_ / (run.n * run.k * S.dtype.itemsize),
-        "stated": None if run.solver in LOSSES else find(run.solver).memory,
+        "stated": None if run.solver in LOSSES else find(run.solver).arrays,
     }
 
 
-def alive_in_fit(S: SymmetricOperator, k: int, name: str) -> int:
-    """Peak of tensors alive in a fit above S, in bytes."""
+def peak_bytes_in_fit(S: SymmetricOperator, k: int, name: str) -> int:
+    """Peak memory of the tensors of a fit in addition to S, in bytes."""
     row = find(name)
-    steps = 2 if row.sampling is Entries else 11  # entries take minutes at this size
-    with AliveTensors() as tensors, warnings.catch_warnings():
+    steps = 2 if row.sampling is EntrySampling else 11  # entries take minutes at this size
+    with TensorMemory() as tensors, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         solve(
             Problem(S, k, 7, row.start), row.make(), max_iter=200 if name == "sketched" else steps
@@ -184,13 +183,12 @@ LOSSES: dict[str, Callable[[Tensor, Tensor], None]] = {"residual": _naive, "trac
 
 
 def peer(run: Run) -> dict[str, Any]:
-    """Another program, or a row of ours, on the same matrix, judged by the same yardstick."""
+    """Another program, or a row of our registry, on the same matrix with the same bounds."""
     b = market(run.kind, run.n, run.seed)
-    everything = torch.arange(run.n)
     problem = Problem(b.operator, run.k, run.seed)
-    yardstick = Yardstick(problem.spectrum, run.k, b.operator.dtype)
+    bounds = ErrorBounds(problem.spectrum, run.k, b.operator.dtype)
     if run.solver in PEERS:
-        S = b.operator.block(everything, everything).numpy()
+        S = b.operator.to_dense().numpy()
         began = time.perf_counter()
         with silence(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -202,17 +200,17 @@ def peer(run: Run) -> dict[str, Any]:
         found = solve(fresh, find(run.solver).make(), max_seconds=run.seconds).H.numpy()
         seconds = time.perf_counter() - began
     if found.ndim == 1:
-        return {"seconds": seconds, "error": None, "excess": None, "worth": None,
-                "ari": float(adjusted_rand_score(b.labels, found))}  # fmt: skip
+        ari = float(adjusted_rand_score(b.labels, found))
+        nothing = dict.fromkeys(("error", "excess", "factors_explained"))
+        return {"seconds": seconds, **nothing, "ari": ari}
     H = torch.from_numpy(np.ascontiguousarray(found, dtype=np.float32))
     value = error(H, b.operator.matmul(H), b.operator.frob_sq())
     return {
         "seconds": seconds,
         "error": value,
-        "excess": yardstick.excess(value),
-        "worth": yardstick.worth(value),
+        "excess": bounds.excess(value),
+        "factors_explained": bounds.factors_explained(value),
         "ari": float(adjusted_rand_score(b.labels, hard_labels(H)[0])),
-        "threads": torch.get_num_threads(),
     }
 
 
@@ -251,8 +249,7 @@ def precision(run: Run) -> dict[str, Any]:
     b = market(run.kind, run.n, run.seed)
     problem = Problem(b.operator, run.k, run.seed)
     H = solve(problem, find("sketched").make()).H
-    everything = torch.arange(run.n)
-    S = b.operator.block(everything, everything).double()
+    S = b.operator.to_dense().double()
     exact = error_by_definition(S, H)
     found: dict[str, Any] = {"exact": exact}
     for name, dtype in (
@@ -279,7 +276,7 @@ TASKS: dict[str, Task] = {
 
 
 def plain(found: dict[str, Any]) -> dict[str, Any]:
-    """Numbers that JSON knows; others become None."""
+    """The figures of a run with None for numbers that JSON cannot hold."""
     return {
         name: None if isinstance(value, float) and not isfinite(value) else value
         for name, value in found.items()
@@ -291,7 +288,7 @@ def _digits(value: float) -> float:
 
 
 def _thinned(history: tuple[Any, ...], most: int = 30) -> list[Any]:
-    """At most so many looks, the first and the last among them."""
+    """At most so many checks of a run, the first and the last among them."""
     if len(history) <= most:
         return list(history)
     step = (len(history) - 1) / (most - 1)

@@ -1,6 +1,6 @@
-"""The command line: parse, call, print. One module a command or two; help lists them so."""
+"""The command line: parse, call, print. One module per command, in the order of the help."""
 
-from symnmf.cli import demo, fit, inspect, through_time, matrices, registry, bench  # noqa: I001
+from symnmf.cli import demo, fit, inspect, roll, rank, generate, plan, solvers, bench  # noqa: I001
 from symnmf.cli.app import app, main
 
 __all__ = [
@@ -8,9 +8,11 @@ __all__ = [
     "bench",
     "demo",
     "fit",
+    "generate",
     "inspect",
     "main",
-    "matrices",
-    "registry",
-    "through_time",
+    "plan",
+    "rank",
+    "roll",
+    "solvers",
 ]

@@ -1,8 +1,7 @@
-"""The program: its commands register here; errors and warnings become lines."""
+"""The command-line program, at which commands register; errors and warnings print as lines."""
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Any
@@ -13,27 +12,59 @@ from typer.core import TyperGroup
 
 from symnmf.cli.output import PLAIN
 
-#: What every command ends with.
+#: Exit codes, for the end of the help.
 EXIT_CODES = (
-    "Exit codes: 0 converged, 1 ended without meeting the criterion (the result is written all "
-    "the same), 2 wrong input, 3 another process was lost, 130 interrupted. Under torchrun 1 and 2 "
-    "become 0, lest it start again."
+    "Exit codes: 0 converged, 1 ended without meeting the criterion (the result is written "
+    "nevertheless), 2 wrong input, 3 another process was lost, 130 interrupted. Under torchrun, "
+    "1 and 2 are reported as 0 so that the job is not restarted."
 )
 
-#: How to go on after Ctrl-C.
+#: Argument of the library → option of the command line, for messages (:mod:`symnmf.errors`).
+OPTION_OF = {
+    "k": "--k",
+    "seed": "--seed",
+    "solver": "--solver",
+    "n_init": "--starts",
+    "max_iter": "--max-iter",
+    "max_seconds": "--max-seconds",
+    "Checkpoint.every_seconds": "--save-every",
+    "dependence": "--dependence",
+    "tail": "--tail",
+    "q": "--q",
+    "missing": "--missing",
+    "max_missing": "--max-missing",
+    "force": "--force",
+    "resume": "--resume",
+    "window": "--window",
+    "step": "--step",
+    "most": "--most",
+    "observations": "--observations",
+    "form": "--form",
+    "m": "--m",
+    "n": "--n",
+    "processes": "--nproc",
+    "samples": "--samples",
+    "jobs": "--jobs",
+    "classes": "--compare",
+}
+
+#: Command → how to continue after Ctrl-C.
 AGAIN = dict.fromkeys(
-    ("roll", "bench", "generate"), " What is done is kept: the same command goes on."
+    ("roll", "bench", "generate"), " Finished work is stored: the same command continues."
 )
-AGAIN["fit"] = " What is saved is kept: the same command with --resume goes on."
+AGAIN["fit"] = " The run is saved: the same command with --resume continues."
 
 
 class Commands(TyperGroup):
-    """All commands; one that is interrupted says so."""
+    """All commands; an interrupted command prints how to continue."""
 
     def invoke(self, context: Any) -> Any:
-        """Run the command of a call."""
+        """Run a command; messages name options instead of arguments."""
+        from symnmf.errors import speaking
+
         try:
-            return super().invoke(context)
+            with speaking(OPTION_OF):
+                return super().invoke(context)
         except KeyboardInterrupt:
             words = f"Interrupted.{AGAIN.get(context.invoked_subcommand, '')}"
             Console(stderr=True).print(words, **PLAIN)
@@ -55,23 +86,23 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Entry point: our errors and warnings as a line, not as a traceback."""
+    """Entry point: print errors and warnings of this package as lines without a traceback."""
+    from symnmf.distributed import exit_code, process_number
     from symnmf.errors import InvalidFile, NotEnough, PeerLost, SymnmfError
-    from symnmf.launch import exit_code
 
     def as_line(message: Warning | str, category: type[Warning], *rest: object) -> None:
-        if os.environ.get("RANK", "0") == "0":  # the others say the same
+        if process_number() == 0:  # all processes issue the same warnings
             Console(stderr=True).print(f"{category.__name__}: {message}", **PLAIN)
 
     warnings.showwarning = as_line  # type: ignore[assignment]
     try:
         app()
     except (SymnmfError, OSError) as wrong:
-        rank = os.environ.get("RANK", "0")
-        if rank == "0" or isinstance(
+        number = process_number()
+        if number == 0 or isinstance(
             wrong, PeerLost | InvalidFile | NotEnough
-        ):  # the others say the same
-            who = "Error" if rank == "0" else f"Error in process {rank}"
+        ):  # other errors are the same in all processes
+            who = "Error" if number == 0 else f"Error in process {number}"
             Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
-        lost = isinstance(wrong, PeerLost)  # worth another try, unlike wrong input
+        lost = isinstance(wrong, PeerLost)  # another attempt may succeed, unlike with wrong input
         sys.exit(3 if lost else exit_code(2))

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from symnmf.cli.app import app
-from symnmf.cli.options import Json
 from symnmf.cli.output import Output, summary, window_line, windows_document
+from symnmf.cli.shared_options import Json
 
 
 @app.command()
@@ -17,52 +17,52 @@ def inspect(
     folder: Annotated[Path, typer.Argument(help="Folder of a result, a matrix or windows.")],
     as_json: Json = False,
 ) -> None:
-    """What a folder holds: a result, a matrix, windows, or a run that can go on.
+    """Show what a folder holds: a result, a matrix, windows, or an interrupted run.
 
-    Checksums are looked at.
+    Verifies checksums.
 
     \b
     Examples:
       symnmf inspect groups
       symnmf inspect tpdm5 --json
     """
-    from symnmf import files
+    from symnmf import storage
     from symnmf.errors import InvalidFile
-    from symnmf.groups.windows import KIND as WINDOWS
-    from symnmf.groups.windows import unfinished
-    from symnmf.operators.store import KIND as MATRIX
-    from symnmf.results import KIND as RESULT
+    from symnmf.storage.kinds import MATRIX, RESULT, WINDOWS
+    from symnmf.storage.window_cache import unfinished
 
     shown = Output(as_json)
-    manifest = folder / files.MANIFEST
-    if not manifest.is_file() and (folder / "checkpoint" / files.MANIFEST).is_file():
-        words = "a run that was interrupted; the same command with --resume goes on"
+    manifest = folder / storage.MANIFEST
+    if not manifest.is_file() and (folder / "checkpoint" / storage.MANIFEST).is_file():
+        words = "an interrupted run; the same command with --resume continues it"
         shown.line(f"{folder}: {words}")
         shown.document({"kind": "interrupted run", "folder": str(folder)})
         return
     if not manifest.is_file() and (windows := unfinished(folder)):
-        words = f"{windows} windows of a run that was interrupted; the same command goes on"
+        words = f"{windows} windows of an interrupted run; the same command continues it"
         shown.line(f"{folder}: {words}")
         shown.document({"kind": "interrupted run", "folder": str(folder), "windows": windows})
         return
     if manifest.is_file():
-        files.read_json(manifest)  # says so when it is damaged
-    kind = files.held(folder)
-    if kind == RESULT:
+        storage.read_json(manifest)  # raises InvalidFile where it is damaged
+    kind = storage.held(folder)
+    if kind == RESULT.name:
         shown.document({"kind": "result", "folder": str(folder), **_result(shown, folder)})
-    elif kind == MATRIX:
+    elif kind == MATRIX.name:
         shown.document({"kind": "matrix", "folder": str(folder), **_matrix(shown, folder)})
-    elif kind == WINDOWS:
+    elif kind == WINDOWS.name:
         shown.document({"kind": "windows", "folder": str(folder), **_windows(shown, folder)})
     else:
         raise InvalidFile(
-            str(folder), "holds nothing of ours", "Pass the folder of a result, a matrix or windows"
+            str(folder),
+            "contains no symnmf result, matrix or windows",
+            "Pass the folder of one of these",
         )
 
 
 def _result(shown: Output, folder: Path) -> dict[str, Any]:
-    from symnmf.groups.naming import groups
-    from symnmf.results import load
+    from symnmf.analysis.folder import load
+    from symnmf.grouping.naming import groups
 
     result = load(folder)
     shown.result(f"{folder}: a result, {result.H.shape[0]} × {result.H.shape[1]}", result)
@@ -76,25 +76,26 @@ def _result(shown: Output, folder: Path) -> dict[str, Any]:
 
 
 def _windows(shown: Output, folder: Path) -> dict[str, Any]:
-    from symnmf.groups.windows import load_rolling
+    from symnmf.grouping.rolling_folder import load_rolling
 
     found = load_rolling(folder)
     count, instruments = len(found.windows), len(found.names)
-    shown.line(f"{folder}: {count} windows of {instruments} instruments, checksums right")
+    shown.line(f"{folder}: {count} windows of {instruments} instruments, checksums verified")
     for w in found.windows:
         shown.line(window_line(w))
     return windows_document(found)
 
 
 def _matrix(shown: Output, folder: Path) -> dict[str, Any]:
-    from symnmf.operators.store import open_matrix, read_stored
+    from symnmf.operators.stored import open_matrix
+    from symnmf.storage.matrix_format import read_stored_matrix
 
-    stored, S = read_stored(folder), open_matrix(folder)
-    shown.line(f"{folder}: a matrix of {S.n:,} rows, checksums right")
+    stored, S = read_stored_matrix(folder), open_matrix(folder)
+    shown.line(f"{folder}: a matrix of {S.n:,} rows, checksums verified")
     shown.line(f"- {stored.form}, {stored.dtype} {stored.shape}")
     named = "no names" if stored.names is None else f"names from {stored.names[0]!r} on"
     shown.line(f"- {named}; mean entry {S.mean():.4g}")
-    for name, value in stored.about.items():
+    for name, value in stored.description.items():
         shown.line(f"- {name}: {value}")
     described = {"form": stored.form, "dtype": stored.dtype, "shape": list(stored.shape)}
-    return {**described, "named": stored.names is not None, "about": stored.about}
+    return {**described, "named": stored.names is not None, "about": stored.description}

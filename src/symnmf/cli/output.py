@@ -1,4 +1,4 @@
-"""What commands print: lines for people, or one JSON document for machines."""
+"""Output of the commands: lines for people, or one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from symnmf.contract import Result
-    from symnmf.groups.windows import Rolling, Window
+    from symnmf.core.result import Result
+    from symnmf.grouping.windows import Rolling, Window
 
-#: How to print words that are not ours.
+#: How to print text from outside: without markup.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 
 
@@ -22,7 +22,7 @@ class Output:
     """Standard output of a command.
 
     Arguments:
-        as_json: print nothing for people, and at the end one document.
+        as_json: whether to print one JSON document at the end, and nothing else.
     """
 
     def __init__(self, as_json: bool = False):
@@ -30,18 +30,18 @@ class Output:
         self.console = Console(quiet=as_json)
 
     def line(self, text: str, style: str | None = None) -> None:
-        """A line as it is, for people."""
+        """Print a line for people, without markup."""
         self.console.print(text, style=style, **PLAIN)
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """A table for people."""
+        """Print a table for people."""
         table = Table(*headings)
         for row in rows:
             table.add_row(*row)
         self.console.print(table)
 
     def result(self, title: str, result: Result) -> None:
-        """The verdict and what was spent, for people."""
+        """Print the verdict, the certificate and the cost of a run for people."""
         table = Table(title=title, show_header=False, title_justify="left")
         table.add_row("status", result.status.name)
         for name, value in result.certificate.summary():
@@ -53,20 +53,20 @@ class Output:
         self.console.print(table)
 
     def document(self, value: Any) -> None:
-        """The answer for machines."""
+        """Print the JSON document."""
         if self.as_json:
             sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
 def window_line(w: Window) -> str:
-    """A window of a table for people."""
+    """A window as a line for people."""
     ari = "" if w.ari_before is None else f", ARI {w.ari_before:.2f} with the window before"
     sign = "  BREAK" if w.broke else ""
     return f"{w.first} to {w.last}: {w.result.status.name}{ari}, {len(w.moved)} moved{sign}"
 
 
 def windows_document(found: Rolling) -> dict[str, Any]:
-    """All windows of a table as JSON."""
+    """All windows as JSON."""
     windows = [
         {
             "first": w.first,
@@ -82,9 +82,9 @@ def windows_document(found: Rolling) -> dict[str, Any]:
 
 
 def summary(result: Result) -> dict[str, Any]:
-    """A result as JSON: verdict, certificate, groups with their leaders, what was spent."""
-    from symnmf.groups.naming import groups
-    from symnmf.results import plain
+    """A result as JSON: verdict, certificate, groups with their leaders, cost of the run."""
+    from symnmf.grouping.naming import groups
+    from symnmf.storage.tensors import plain
 
     return {
         "status": result.status.name,

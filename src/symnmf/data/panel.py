@@ -1,4 +1,4 @@
-"""A table of prices or returns, checked, with a record of everything that was done to it."""
+"""A validated table of returns, with a record of every change made to it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,35 @@ from typing import Any
 import numpy as np
 
 from symnmf.data.table import Table, day, load_table
-from symnmf.errors import InvalidInput, InvalidTable
+from symnmf.defaults import MAX_MISSING, MISSING, MISSING_POLICIES
+from symnmf.errors import InvalidInput, InvalidTable, offered, spelled
+from symnmf.options import choice
 
+#: Kinds of tables.
 KINDS = ("returns", "prices")
+
+
+#: Returns that are computed from prices.
 RETURNS = ("log", "simple")
-MISSING = ("error", "drop-columns", "drop-rows", "pairwise")
-#: Fewest observations and instruments from which a dependence can be estimated.
-FEWEST_ROWS, FEWEST_COLUMNS = 3, 2
+
+
+#: Minimum of observations and instruments from which a dependence can be estimated.
+MIN_ROWS, MIN_COLUMNS = 3, 2
 
 
 @dataclass(frozen=True)
 class PanelSummary:
-    """What came in, what was done, what came out.
+    """Shape of a table before and after reading, and the steps in between.
 
     Attributes:
         form: ``"wide"`` (dates × names) or ``"long"`` (date, name, value).
-        kind: ``"returns"`` or ``"prices"``, as the caller said.
-        rows_in, columns_in, rows, columns: before and after.
-        missing: number of missing cells that came in.
-        first, last: the first and last date, where there are dates.
+        kind: ``"returns"`` or ``"prices"``, as the caller declared.
+        rows_in, columns_in: shape of the table.
+        rows, columns: shape of the panel.
+        missing: number of missing cells in the table.
+        first, last: first and last date; None without dates.
         dropped: names of the columns that were left out.
-        steps: sentences, in order.
+        steps: descriptions of the changes, in order.
     """
 
     form: str
@@ -50,9 +58,9 @@ class Panel:
 
     Attributes:
         values: (T, n) returns in float64; NaN only under the policy ``"pairwise"``.
-        names: of the n instruments.
-        dates: (T,) datetime64, or None when the table has none.
-        summary: what was done.
+        names: names of the n instruments.
+        dates: (T,) datetime64, or None if the table has no dates.
+        summary: record of the changes to the table.
     """
 
     values: np.ndarray
@@ -61,20 +69,20 @@ class Panel:
     summary: PanelSummary
 
     def rows(self, begin: int, stop: int) -> Panel:
-        """The same instruments over some of the rows."""
+        """The panel restricted to the rows from ``begin`` to before ``stop``."""
         dates = None if self.dates is None else self.dates[begin:stop]
         return replace(self, values=self.values[begin:stop], dates=dates)
 
     def at(self, rows: np.ndarray) -> Panel:
-        """The same instruments over rows in any number and order, without their dates."""
+        """A panel of the given rows, in any number and order, without dates."""
         return replace(self, values=self.values[rows], dates=None)
 
     def with_values(self, values: np.ndarray) -> Panel:
-        """The same names and dates with other numbers."""
+        """A panel with the same names and dates and other values."""
         return replace(self, values=values)
 
     def date_words(self, rows: np.ndarray) -> list[str]:
-        """Dates of some rows, or their numbers."""
+        """Dates of some rows as text; row numbers without dates."""
         if self.dates is None:
             return [str(int(r)) for r in rows]
         return [str(d) for d in np.datetime_as_string(self.dates[rows], unit="D")]
@@ -85,24 +93,30 @@ def read_panel(
     *,
     kind: str,
     returns: str = "log",
-    missing: str = "error",
-    max_missing: float = 0.0,
+    missing: str = MISSING,
+    max_missing: float = MAX_MISSING,
 ) -> Panel:
-    """Returns from a file or a table of prices or returns.
+    """Read returns from a file or a table of prices or returns.
 
     Wide tables have a row for each date (in the first column or the index) and a column for each
-    instrument; long ones have three columns: date, name, value. Which it is, is found out and said.
+    instrument; long tables have three columns: date, name, value. The form is detected and recorded
+    in the summary.
 
     Arguments:
-        table: path of a .csv or .parquet file, or a pandas, polars or arrow table, or a (T, n)
-            array (rows in order of time).
-        kind: ``"returns"`` or ``"prices"``: never guessed.
-        returns: of prices: ``"log"`` or ``"simple"``.
-        missing: what to do about missing numbers: ``"error"``; ``"drop-columns"`` with more than
-            the fraction ``max_missing`` of them, then the rows that still have some;
-            ``"drop-rows"``; ``"pairwise"`` keeps them for estimators that can. They are never
-            filled with zeros.
-        max_missing: for ``"drop-columns"``.
+        table: path of a .csv or .parquet file, a pandas, polars or arrow table, or a (T, n) array
+            with rows in order of time.
+        kind: ``"returns"`` or ``"prices"``; never guessed.
+        returns: returns that are computed from prices, ``"log"`` or ``"simple"``.
+        missing: policy for missing numbers. ``"error"`` raises an error; ``"drop-columns"`` drops
+            columns with more than the fraction ``max_missing`` of missing numbers, then rows that
+            still have some; ``"drop-rows"`` drops rows; ``"pairwise"`` leaves them to estimators
+            that accept missing numbers. They are never replaced by zeros.
+        max_missing: fraction that ``"drop-columns"`` tolerates in a column.
+
+    Raises:
+        InvalidTable: the table has rows, columns or cells that cannot be used.
+        InvalidFile: the file is missing or cannot be read.
+        InvalidInput: another argument is invalid.
 
     Example:
         >>> import pandas as pd
@@ -111,9 +125,9 @@ def read_panel(
         >>> read_panel(prices, kind="prices").values.round(2)[:, 0].tolist()
         [0.69, 0.69, -0.69]
     """
-    _choice("kind", kind, KINDS)
-    _choice("returns", returns, RETURNS)
-    _choice("missing", missing, MISSING)
+    choice("kind", kind, KINDS)
+    choice("returns", returns, RETURNS)
+    choice("missing", missing, MISSING_POLICIES)
     if not (isinstance(max_missing, int | float) and 0 <= max_missing < 1):
         raise InvalidInput("max_missing", f"got {max_missing!r}", "Pass a fraction from 0 to 1")
     work = load_table(table)
@@ -129,12 +143,12 @@ def read_panel(
         _to_returns(work, returns)
     _drop_constant(work)
     rows, columns = work.values.shape
-    if rows < FEWEST_ROWS or columns < FEWEST_COLUMNS:
+    if rows < MIN_ROWS or columns < MIN_COLUMNS:
         raise InvalidTable(
             "table",
             f"{rows} observations of {columns} instruments are left"
             + (f" ({work.steps[-1]})" if work.steps else ""),
-            f"At least {FEWEST_ROWS} observations of {FEWEST_COLUMNS} instruments are needed",
+            f"At least {MIN_ROWS} observations of {MIN_COLUMNS} instruments are needed",
         )
     first, last = (None, None) if work.dates is None else (day(work.dates[0]), day(work.dates[-1]))
     summary = PanelSummary(
@@ -153,11 +167,6 @@ def read_panel(
     return Panel(np.ascontiguousarray(work.values), tuple(work.names), work.dates, summary)
 
 
-def _choice(argument: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InvalidInput(argument, f"got {value!r}", f"Choose one of {', '.join(known)}")
-
-
 def _check_names(work: Table) -> None:
     seen: dict[str, int] = {}
     for j, name in enumerate(work.names):
@@ -172,18 +181,18 @@ def _check_names(work: Table) -> None:
         seen[name] = j
 
 
-def _refuse_cell(work: Table, bad: np.ndarray, words: str, remedy: str) -> None:
-    """Name the first bad cell, if there is one; ``{}`` in the words is its number."""
+def _invalid_cell(work: Table, bad: np.ndarray, text: str, remedy: str) -> None:
+    """Raise an error for the first bad cell; ``{}`` in the text stands for its number."""
     if bad.any():
         i, j = np.argwhere(bad)[0]
-        what = words.format(f"{work.values[i, j]:g}")
+        what = text.format(f"{work.values[i, j]:g}")
         place = f"{_row_words(work, i)}, column {work.names[j]!r}"
         raise InvalidTable("table", f"{place} is {what}", remedy)
 
 
 def _check_numbers(work: Table) -> None:
-    remedy = "Correct the number, or make it missing"
-    _refuse_cell(work, np.isinf(work.values), "infinite", remedy)
+    remedy = "Correct the number, or leave the cell empty"
+    _invalid_cell(work, np.isinf(work.values), "infinite", remedy)
 
 
 def _sort_dates(work: Table) -> None:
@@ -203,15 +212,16 @@ def _sort_dates(work: Table) -> None:
 
 
 def _check_prices(work: Table) -> None:
-    remedy = "Prices are positive; pass kind='returns' if these are returns"
-    _refuse_cell(work, work.values <= 0, "{}: no price", remedy)
+    returns = "kind='returns'" if offered("kind") else "the table with --returns"
+    remedy = f"Prices are positive; pass {returns} if these are returns"
+    _invalid_cell(work, work.values <= 0, "{}, which is not a price", remedy)
 
 
-def _missing(work: Table, policy: str, most: float) -> None:
+def _missing(work: Table, policy: str, tolerated: float) -> None:
     holes = np.isnan(work.values)
     if not holes.any() or policy == "pairwise":
         if holes.any():
-            work.steps.append(f"{int(holes.sum())} missing numbers kept, for pairs of instruments")
+            work.steps.append(f"{int(holes.sum())} missing numbers left for pairwise estimates")
         return
     if policy == "error":
         columns = np.flatnonzero(holes.any(axis=0))
@@ -222,10 +232,10 @@ def _missing(work: Table, policy: str, most: float) -> None:
             f"{int(holes.sum())} of {holes.size} numbers are missing, in {len(columns)} columns; "
             f"the first is {_row_words(work, i)}, column {work.names[columns[0]]!r}; most "
             f"({int(holes[:, worst].sum())}) are in {work.names[worst]!r}",
-            "Choose missing='drop-columns', 'drop-rows' or 'pairwise'",
+            f"Pass {spelled('missing', 'drop-columns')}, or the policy drop-rows or pairwise",
         )
     if policy == "drop-columns":
-        _drop(work, holes.mean(axis=0) > most, f"with more than {100 * most:g} % missing")
+        _drop(work, holes.mean(axis=0) > tolerated, f"with more than {100 * tolerated:g} % missing")
         holes = np.isnan(work.values)
     full = ~holes.any(axis=1)
     if not full.all():

@@ -1,4 +1,4 @@
-"""Tables as people have them: files and data frames, wide or long, with or without dates."""
+"""Tables of users: files and data frames, wide or long, with or without dates."""
 
 from __future__ import annotations
 
@@ -13,18 +13,29 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from symnmf.data.foreign import read_parquet, reading
 from symnmf.errors import InvalidFile, InvalidTable
+from symnmf.storage.untrusted import read_parquet, reading
 
-#: Cells that stand for a missing number in a csv file.
+#: Cells that represent a missing number in a csv file, in lower case.
 BLANK = {"", "na", "n/a", "nan", "null", "none", "-"}
-#: Whole numbers that are read as dates, like 20241231.
-CALENDAR, EIGHT = (17000101, 22001231), re.compile(r"\s*\d{8}\s*")
+
+
+#: Whole numbers that are read as dates, such as 20241231, and their pattern as text.
+CALENDAR, EIGHT_DIGITS = (17000101, 22001231), re.compile(r"\s*\d{8}\s*")
 
 
 @dataclass
 class Table:
-    """A table on its way: columns by name, dates, and what has been said so far."""
+    """A table while it is being read.
+
+    Attributes:
+        names: names of the columns.
+        values: (T, n) numbers; NaN where a number is missing.
+        dates: (T,) datetime64, or None.
+        form: ``"wide"`` or ``"long"``.
+        steps: descriptions of the changes so far.
+        dropped: names of the columns that were left out.
+    """
 
     names: list[str]
     values: np.ndarray  # (T, n)
@@ -35,12 +46,22 @@ class Table:
 
 
 def load_table(table: Any) -> Table:
-    """A path, an array, or a pandas, polars or arrow table, as numbers with names and dates."""
+    """Read names, dates and numbers of a table.
+
+    Arguments:
+        table: a path, an array, or a pandas, polars or arrow table.
+
+    Raises:
+        InvalidTable: the table has rows, columns or cells that cannot be used.
+        InvalidFile: the file is missing or cannot be read.
+    """
     if isinstance(table, str | Path):
         return _from_frame(_read_file(Path(table)))
     if isinstance(table, np.ndarray):
         if table.ndim != 2:
-            raise InvalidTable("table", f"has {table.ndim} dimension(s)", "Pass (dates, names)")
+            raise InvalidTable(
+                "table", f"has {table.ndim} dimension(s)", "Pass an array of shape (dates, names)"
+            )
         names = [str(j) for j in range(table.shape[1])]
         return _wide(pd.DataFrame(table, columns=names), None)
     return _from_frame(_to_pandas(table))
@@ -56,12 +77,12 @@ def _read_file(path: Path) -> pd.DataFrame:
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
-    """Cells as they are written: names keep their zeros, and rows must have equal lengths."""
+    """Read cells as text, so that names keep their zeros; rows must have equal lengths."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         rows = csv.reader(file)
         header = next(rows, None)
         if not header:
-            raise InvalidFile(str(path), "is empty", "Give it a header and rows")
+            raise InvalidFile(str(path), "is empty", "Pass a file with a header and rows")
         body = []
         for number, row in enumerate(rows, start=2):
             if not row:
@@ -69,7 +90,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
             if len(row) != len(header):
                 raise InvalidFile(
                     str(path),
-                    f"line {number} has {len(row)} cells, the header {len(header)}",
+                    f"line {number} has {len(row)} cells, the header has {len(header)}",
                     "Give every line the same number of cells",
                 )
             body.append(row)
@@ -100,9 +121,11 @@ def _to_pandas(table: Any) -> pd.DataFrame:
 
 
 def _from_frame(frame: pd.DataFrame) -> Table:
-    """Wide or long, with the dates in the index or in the first column."""
+    """Read a wide or long frame with dates in the index or in the first column."""
     if frame.empty:
-        raise InvalidTable("table", f"has shape {frame.shape}", "Give it rows and columns")
+        raise InvalidTable(
+            "table", f"has shape {frame.shape}", "Pass a table with rows and columns"
+        )
     frame = _with_index(frame)
     columns = list(frame.columns)
     first = frame.iloc[:, 0]
@@ -122,7 +145,7 @@ def _from_frame(frame: pd.DataFrame) -> Table:
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """The index as first column where it says something; row numbers do not."""
+    """The index as the first column, unless it consists of row numbers."""
     index = frame.index
     if isinstance(index, pd.RangeIndex):
         return frame
@@ -137,7 +160,7 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _long(frame: pd.DataFrame) -> Table | None:
-    """(date, name, value) in any order of the three columns, or None."""
+    """Read (date, name, value) in any order of the three columns; None for another table."""
     roles: dict[str, int] = {}
     for j in range(3):
         column = frame.iloc[:, j]
@@ -147,7 +170,7 @@ def _long(frame: pd.DataFrame) -> Table | None:
             roles["value"] = j
         elif "name" not in roles and not _numeric(column):
             roles["name"] = j
-    if "date" in roles and "name" not in roles:  # identifiers may be whole numbers
+    if "date" in roles and "name" not in roles:  # names may be whole numbers
         rest = [j for j in range(3) if j != roles["date"]]
         whole = [j for j in rest if pd.api.types.is_integer_dtype(frame.iloc[:, j])]
         if (
@@ -162,7 +185,7 @@ def _long(frame: pd.DataFrame) -> Table | None:
     names = frame.iloc[:, roles["name"]].astype(str).str.strip()
     values = _numbers(frame.iloc[:, [roles["value"]]])[:, 0]
     assert dates is not None
-    if len(np.unique(dates)) == len(dates):  # a row for each date is a wide table
+    if len(np.unique(dates)) == len(dates):  # one row per date: a wide table
         return None
     places = pd.MultiIndex.from_arrays([dates, names])
     if places.has_duplicates:
@@ -194,7 +217,7 @@ def _wide(frame: pd.DataFrame, dates: np.ndarray | None) -> Table:
 
 def _as_dates(column: pd.Series) -> np.ndarray | None:
     """Dates as datetime64, or None when the column holds something else."""
-    if len(column) and all(isinstance(v, str) and EIGHT.fullmatch(v) for v in column):
+    if len(column) and all(isinstance(v, str) and EIGHT_DIGITS.fullmatch(v) for v in column):
         column = column.astype("int64")
     if pd.api.types.is_datetime64_any_dtype(column):
         stamps = column
@@ -225,28 +248,28 @@ def _as_dates(column: pd.Series) -> np.ndarray | None:
 
 
 def _parse_dates(column: pd.Series) -> pd.Series | None:
-    """Words to dates by one format for the whole column, or None.
+    """Parse text as dates in one format for the whole column; None if no format fits.
 
-    Where month first and day first both read every row, and differently, nobody can know.
+    If both month first and day first fit every row and give different dates, it is an error.
     """
-    there = ~column.map(_blank)
+    filled = ~column.map(_blank)
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for options in ({"format": "ISO8601"}, {"dayfirst": False}, {"dayfirst": True}):
             stamps = pd.to_datetime(column, errors="coerce", **options)
             whole = pd.api.types.is_datetime64_any_dtype(stamps) and bool(
-                stamps[there].notna().all()
+                stamps[filled].notna().all()
             )
             if whole and "format" in options:
                 return stamps
             if whole:
                 found.append(stamps)
     if len(found) == 2 and not found[0].equals(found[1]):
-        row = int(np.flatnonzero((found[0] != found[1]) & there)[0])
+        row = int(np.flatnonzero((found[0] != found[1]) & filled)[0])
         raise InvalidTable(
             "table",
-            f"row {row} has the date {column.iloc[row]!r}, month first or day first",
+            f"row {row} has the date {column.iloc[row]!r}, which may be month first or day first",
             "Write dates as 2024-12-31",
         )
     return found[0] if found else None
@@ -279,13 +302,13 @@ def _all_text(column: pd.Series) -> bool:
 
 
 def _numbers(frame: pd.DataFrame) -> np.ndarray:  # (T, n)
-    """Float64 of every cell; the first that is no number is named."""
+    """Every cell as float64; the error names the first cell that is not a number."""
     out = np.empty(frame.shape)
     for j in range(frame.shape[1]):
         column = frame.iloc[:, j]
         if pd.api.types.is_complex_dtype(column) or pd.api.types.is_bool_dtype(column):
             raise InvalidTable(
-                "table", f"column {frame.columns[j]!r} is {column.dtype}", "Real numbers are needed"
+                "table", f"column {frame.columns[j]!r} is {column.dtype}", "Pass real numbers"
             )
         if pd.api.types.is_numeric_dtype(column):
             out[:, j] = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -294,7 +317,8 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:  # (T, n)
             if not _is_number(cell):
                 raise InvalidTable(
                     "table",
-                    f"row {i}, column {str(frame.columns[j])!r} is {str(cell)[:40]!r}, no number",
+                    f"row {i}, column {str(frame.columns[j])!r} is {str(cell)[:40]!r}, "
+                    "not a number",
                     "Leave the column out, or correct the cell",
                 )
             out[i, j] = np.nan if _blank(cell) else float(cell)
@@ -302,5 +326,5 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:  # (T, n)
 
 
 def day(stamp: Any) -> str:
-    """A date in words."""
+    """A date as text."""
     return str(np.datetime_as_string(np.datetime64(stamp), unit="D"))

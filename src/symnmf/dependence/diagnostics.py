@@ -1,4 +1,4 @@
-"""What people of extremes look at before they believe a TPDM."""
+"""Diagnostics for a TPDM: threshold stability, independence baseline, χ, Hill."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from scipy.stats import rankdata
 
 from symnmf.data.panel import Panel
 from symnmf.dependence.margins import hill, to_margins
-from symnmf.dependence.tail import TailEstimate, Threshold, signed_for, unit_diagonal_gram
+from symnmf.dependence.tail import TailEstimate, signed_for, unit_diagonal_gram
+from symnmf.dependence.threshold import Threshold
 from symnmf.errors import InvalidInput
+from symnmf.numerics import numpy_stream
 from symnmf.operators import DenseOperator, SymmetricOperator
-from symnmf.seeds import numpy_stream
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,9 @@ class StabilityCurve:
 
     Attributes:
         q: (m,) fractions of observations taken as extreme.
-        count: (m,) exceedances.
-        mean: (m,) mean off-diagonal entry; ``low`` and ``high`` a bootstrap band.
+        count: (m,) numbers of exceedances.
+        mean: (m,) mean off-diagonal entries.
+        low, high: (m,) ends of a bootstrap band of the mean.
     """
 
     q: np.ndarray
@@ -43,15 +45,15 @@ def threshold_stability(
     level: float = 0.9,
     seed: int = 0,
 ) -> StabilityCurve:
-    """How the mean entry of the TPDM moves with the threshold: it should level off.
+    """Mean entry of the TPDM as a function of the threshold; it should level off.
 
     Arguments:
-        panel: returns.
-        q: fractions of observations taken as extreme; 0.01 to 0.2 by default.
-        tail, margins: as for :func:`symnmf.tail_dependence`.
-        draws: bootstrap samples of the exceedances for the band.
-        level: of the band.
-        seed: of the bootstrap.
+        panel: panel of returns.
+        q: fractions of observations taken as extreme; by default 0.01 to 0.2.
+        tail, margins: options of :func:`symnmf.tail_dependence`.
+        draws: number of bootstrap samples of the exceedances for the band.
+        level: coverage of the band.
+        seed: seed of the bootstrap.
     """
     fractions = np.geomspace(0.01, 0.2, 12) if q is None else np.asarray(q, dtype=float)
     X, radii = _heavy(panel, tail, margins)
@@ -61,7 +63,7 @@ def threshold_stability(
         at, _ = Threshold("q", float(fraction)).exceedances(radii)
         if len(at) < 2:
             raise InvalidInput(
-                "q", f"{fraction:g} leaves {len(at)} exceedances", "Take larger fractions"
+                "q", f"{fraction:g} leaves {len(at)} exceedances", "Pass larger fractions"
             )
         angles = X[at] / radii[at, None]
         sample = [_mean_entry(angles[rng.integers(len(at), size=len(at))]) for _ in range(draws)]
@@ -74,22 +76,24 @@ def threshold_stability(
 def independence_baseline(
     panel: Panel, S: SymmetricOperator, draws: int = 20, seed: int = 0
 ) -> np.ndarray:  # (draws,)
-    """Mean off-diagonal entries of TPDMs of the panel with every column shuffled by itself.
+    """Mean off-diagonal entries of TPDMs of the panel with every column shuffled independently.
 
-    At finite samples independent instruments do not have zero tail dependence: what is found has
-    to be held against this.
+    In finite samples independent instruments do not have zero tail dependence: estimates must be
+    compared with this baseline.
 
     Arguments:
-        panel: returns.
-        S: the TPDM of the panel, for its tail, margins and number of exceedances.
+        panel: panel of returns.
+        S: TPDM of the panel, which determines tail, margins and number of exceedances.
         draws: number of shuffles.
-        seed: of the shuffles.
+        seed: seed of the shuffles.
     """
-    about = S.about
+    about = S.provenance
     if not isinstance(about, TailEstimate):
-        raise InvalidInput("S", "is not a TPDM of tail_dependence", "Pass what it returned")
+        raise InvalidInput(
+            "S", "is not a TPDM of tail_dependence", "Pass the result of tail_dependence"
+        )
     if about.estimator != "global":
-        raise InvalidInput("S", "is the pairwise estimate", "The baseline is for the global one")
+        raise InvalidInput("S", "is the pairwise estimate", "Pass a global estimate")
     X, _ = _heavy(panel, about.tail, about.margins, about.alpha)
     rule = Threshold("count", len(about.exceedances))
     found = []
@@ -102,11 +106,11 @@ def independence_baseline(
 
 
 def debiased(S: SymmetricOperator, baseline: float) -> DenseOperator:
-    """max(0, (S − b) / (1 − b)) with unit diagonal: what stands above the baseline b.
+    """max(0, (S − b) / (1 − b)) with unit diagonal: the dependence above the baseline b.
 
     Arguments:
         S: TPDM with unit diagonal.
-        baseline: b, from :func:`independence_baseline`.
+        baseline: number b, from :func:`independence_baseline`.
 
     Example:
         >>> S = DenseOperator(torch.tensor([[1.0, 0.4], [0.4, 1.0]]))
@@ -116,8 +120,7 @@ def debiased(S: SymmetricOperator, baseline: float) -> DenseOperator:
     """
     if not 0 <= baseline < 1:
         raise InvalidInput("baseline", f"got {baseline!r}", "Pass a number from 0 to below 1")
-    everything = torch.arange(S.n, device=S.device)
-    matrix = S.block(everything, everything).sub_(baseline).div_(1 - baseline).clamp_(min=0)
+    matrix = S.to_dense().sub_(baseline).div_(1 - baseline).clamp_(min=0)
     matrix.fill_diagonal_(1.0)
     made = DenseOperator(matrix)
     made.names = S.names
@@ -132,8 +135,8 @@ def chi(panel: Panel, p: float = 0.95, tail: str = "lower") -> np.ndarray:  # (n
     Ties are broken by time, so that every instrument has the same number of extremes.
 
     Arguments:
-        panel: returns.
-        p: level.
+        panel: panel of returns.
+        p: level of the quantile.
         tail: ``"lower"`` or ``"upper"``.
     """
     X = signed_for(panel, tail)
@@ -149,7 +152,16 @@ def chi(panel: Panel, p: float = 0.95, tail: str = "lower") -> np.ndarray:  # (n
 def hill_curve(
     panel: Panel, counts: np.ndarray | None = None, tail: str = "lower"
 ) -> tuple[np.ndarray, np.ndarray]:  # (m,), (m, n)
-    """Hill's estimate of the tail index of every margin, against the number of extremes used."""
+    """Hill's estimate of the tail index of every margin, as a function of the number of extremes.
+
+    Arguments:
+        panel: panel of returns.
+        counts: numbers of extremes; by default about 20 from 10 to a fifth of the observations.
+        tail: ``"lower"`` or ``"upper"``.
+
+    Returns:
+        The numbers of extremes, and the estimates for each number and instrument.
+    """
     X = signed_for(panel, tail)
     T = len(X)
     counts = (

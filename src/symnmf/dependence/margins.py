@@ -1,4 +1,4 @@
-"""Margins: every instrument on the same heavy-tailed scale, so that only dependence is left."""
+"""Transformation of every instrument to the same heavy-tailed margin."""
 
 from __future__ import annotations
 
@@ -9,29 +9,34 @@ from scipy.stats import genpareto, rankdata
 
 from symnmf.errors import InvalidInput, MarginWarning
 
+#: Names of the margins.
 MARGINS = ("frechet", "pareto", "gpd", "none")
-#: Quantile above which the generalized Pareto tail takes over from the ranks.
+
+
+#: Quantile above which a generalized Pareto tail replaces the ranks.
 GPD_QUANTILE = 0.95
-#: A Hill estimate further than this factor from α is said.
+
+
+#: A Hill estimate that differs from α by more than this factor causes a warning.
 HILL_FACTOR = 1.5
 
 
 def ranks(X: np.ndarray) -> np.ndarray:  # (T, n)
-    """Uniform scores rank / (T + 1) of each column, ties at their average."""
+    """Uniform scores rank / (T + 1) of each column, with average ranks for ties."""
     scores: np.ndarray = rankdata(X, axis=0) / (len(X) + 1)
     return scores
 
 
 def to_margins(X: np.ndarray, margins: str = "frechet", alpha: float = 2.0) -> np.ndarray:
-    """Columns with regularly varying margins of index α.
+    """Transform columns to regularly varying margins of index α.
 
         Fréchet: (−log u)^{−1/α},   Pareto: (1 − u)^{−1/α},   u = rank / (T + 1)
 
     Arguments:
-        X: (T, n) observations, large values extreme.
-        margins: ``"frechet"``, ``"pareto"``; ``"gpd"`` (ranks below the 0.95 quantile, a
-            generalized Pareto tail above, then Fréchet); ``"none"`` takes X, at least zero.
-        alpha: the index.
+        X: (T, n) observations whose large values are extreme.
+        margins: ``"frechet"``, ``"pareto"``, ``"gpd"`` (ranks below the 0.95 quantile, a
+            generalized Pareto tail above, then Fréchet), or ``"none"`` (X, clipped at zero).
+        alpha: tail index α.
 
     Example:
         >>> to_margins(np.array([[1.0], [2.0], [3.0]]), "pareto").round(3)[:, 0].tolist()
@@ -69,6 +74,9 @@ def gpd_scores(X: np.ndarray, quantile: float = GPD_QUANTILE) -> np.ndarray:  # 
 def hill(x: np.ndarray, count: int) -> float:
     """Hill's estimate of the tail index α from the ``count`` largest values.
 
+    Returns:
+        The estimate; NaN with fewer than two positive values.
+
     Example:
         >>> u = (np.arange(1, 10_001) - 0.5) / 10_000
         >>> round(hill(u ** (-1 / 3), 500), 1)
@@ -87,7 +95,7 @@ def _compare_hill(X: np.ndarray, alpha: float) -> None:
     middle = float(np.nanmedian(estimates))
     if not alpha / HILL_FACTOR <= middle <= alpha * HILL_FACTOR:
         warnings.warn(
-            f"margins='none' takes the data as regularly varying with index {alpha:g}, but the "
+            f"margins='none' assumes that the data vary regularly with index {alpha:g}, but the "
             f"median Hill estimate is {middle:.2g}: use margins='frechet', or set alpha",
             MarginWarning,
             stacklevel=4,

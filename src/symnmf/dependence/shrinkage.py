@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
-#: The paper shrinks the sample correlation when n / T is above this (its appendix B).
-RATIO = 0.1
-#: Rows of a Gram matrix made at a time.
+#: The paper shrinks the sample correlation if n / T is above this number (its appendix B).
+SHRINKAGE_RATIO = 0.1
+
+
+#: Rows of a Gram matrix that are computed at a time.
 STRIP = 256
 
 
@@ -33,18 +35,18 @@ def ledoit_wolf_intensity(frob_sq: float, fourth: float, n: int, samples: int) -
 
 
 def ledoit_wolf(scores: Tensor) -> float:
-    """The intensity for z-scores, from the smaller of the two Gram matrices.
+    """Shrinkage intensity of z-scores, from the smaller of the two Gram matrices.
 
-    ‖R‖² is the same for Z Zᵀ / T and ZᵀZ / T, and the diagonal of the latter has the ‖x_t‖².
+    ‖R‖² is the same for Z Zᵀ / T and ZᵀZ / T, and the diagonal of ZᵀZ consists of the ‖x_t‖².
 
     Arguments:
-        scores: (n, T) rows of mean zero and mean square one.
+        scores: (n, T) z-scores: rows of mean zero and mean square one.
     """
     n, samples = scores.shape
     side = scores if n <= samples else scores.T
     total = 0.0
     for a in range(0, len(side), STRIP):
-        strip = side[a : a + STRIP] @ side[a:].T  # from the diagonal on: the rest is its mirror
+        strip = side[a : a + STRIP] @ side[a:].T  # from the diagonal on: the matrix is symmetric
         total += 2 * float(strip.square().sum()) - float(strip[:, : len(strip)].square().sum())
     frob_sq = total / samples**2
     fourth = float(scores.square().sum(dim=0).square().sum())

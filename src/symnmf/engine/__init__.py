@@ -1,8 +1,8 @@
-"""The one loop and the one criterion."""
+"""The driver loop and the stopping criterion."""
 
-from symnmf.engine.checkpoint import Checkpoint
-from symnmf.engine.driver import Callback, judge, solve
-from symnmf.engine.monitor import Monitor
+from symnmf.engine.criterion import Monitor
+from symnmf.engine.driver import Callback, solve
+from symnmf.engine.exact_result import certify_exact
 from symnmf.engine.progress import Progress
 
-__all__ = ["Callback", "Checkpoint", "Monitor", "Progress", "judge", "solve"]
+__all__ = ["Callback", "Monitor", "Progress", "certify_exact", "solve"]

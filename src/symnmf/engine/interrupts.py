@@ -1,4 +1,4 @@
-"""Ctrl-C in the midst of a run."""
+"""Handling of Ctrl-C during a run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 
 class Interrupts:
-    """Ctrl-C as a flag that is read between steps; pressed again, it interrupts at once.
+    """Ctrl-C as a flag that is read between steps; a second Ctrl-C interrupts at once.
 
     Arguments:
-        wanted: False leaves it as it is.
+        wanted: whether to handle Ctrl-C; False leaves the existing handler in place.
     """
 
     def __init__(self, wanted: bool) -> None:

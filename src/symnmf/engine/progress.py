@@ -10,22 +10,22 @@ from rich.console import Console
 from rich.status import Status as Spinner
 from torch import Tensor
 
-from symnmf.contract import Check
+from symnmf.core.solver import Check
 
-#: Looks from which the way of the gradient is carried on.
-TREND = 6
+#: Number of last checks from which the gradient is extrapolated.
+TREND_CHECKS = 6
 
 
 class Progress:
-    """Shows products, error, excess, gradient and time left at the newest look.
+    """Shows products, error, excess, gradient and remaining time at the newest check.
 
-    A context manager. It is silent when the console is no terminal.
+    A context manager. It is silent if the console is not a terminal.
 
     Arguments:
-        title: what is being done.
-        console: where to show it; standard error by default.
-        excess: of an error, where it is known.
-        max_iter, max_seconds: the budget of the run.
+        title: name of the task.
+        console: console of the line; by default standard error.
+        excess: function that returns the excess of an error, or None.
+        max_iter, max_seconds: budget of the run.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Progress:
         self.title = title
         self.spinner = Spinner(title, console=console or Console(stderr=True))
         self.excess, self.max_iter, self.max_seconds = excess, max_iter, max_seconds
-        self.looks: list[Check] = []
+        self.checks: list[Check] = []
 
     def __enter__(self) -> Progress:
         if self.spinner.console.is_terminal:
@@ -56,13 +56,13 @@ class Progress:
         self.spinner.stop()
 
     def __call__(self, check: Check, H: Tensor) -> None:
-        """Show a look."""
-        self.looks = [*self.looks[1 - TREND :], check]
+        """Show a check."""
+        self.checks = [*self.checks[1 - TREND_CHECKS :], check]
         self.spinner.update(self.line())
 
     def line(self) -> str:
-        """What the newest look says."""
-        check = self.looks[-1]
+        """The line for the newest check."""
+        check = self.checks[-1]
         excess = None if self.excess is None else self.excess(check.error)
         words = [
             f"iteration {check.iteration}",
@@ -72,23 +72,23 @@ class Progress:
             f"gradient {check.kkt_ratio:.3g} × gate",
             f"{check.seconds:.0f} s",
         ]
-        left = time_left(self.looks, self.max_iter, self.max_seconds)
+        left = time_left(self.checks, self.max_iter, self.max_seconds)
         return f"{self.title}: {', '.join([*words, *([] if left is None else [left])])}"
 
 
 def time_left(
-    looks: Sequence[Check], max_iter: int | None = None, max_seconds: float | None = None
+    checks: Sequence[Check], max_iter: int | None = None, max_seconds: float | None = None
 ) -> str | None:
-    """How long a run may still take, in words; None when nothing is known.
+    """The remaining time of a run as text; None if it cannot be estimated.
 
-    Where the gradient has been falling it is carried on to its gate, at the mean rate of the last
-    looks; the budget is the most in any case.
+    A decreasing gradient is extrapolated to its gate at the mean rate of the last checks, within
+    the budget.
 
     Arguments:
-        looks: the last ones, oldest first.
-        max_iter, max_seconds: the budget.
+        checks: last checks, oldest first.
+        max_iter, max_seconds: budget of the run.
     """
-    first, last = looks[0], looks[-1]
+    first, last = checks[0], checks[-1]
     spent, steps = last.seconds - first.seconds, last.iteration - first.iteration
     budget = [] if max_seconds is None else [max_seconds - last.seconds]
     if max_iter is not None and steps > 0:

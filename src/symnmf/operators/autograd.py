@@ -22,7 +22,7 @@ class _Product(torch.autograd.Function):
 
 
 def product(S: SymmetricOperator, X: Tensor) -> Tensor:  # (n, c)
-    """``S @ X`` with a gradient; its backward is another product, because S = Sᵀ.
+    """``S @ X`` with a gradient; the backward pass is another product, because S = Sᵀ.
 
     Example:
         >>> from symnmf.operators import DenseOperator

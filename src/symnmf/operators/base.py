@@ -1,44 +1,30 @@
-"""The contract of a symmetric matrix that may never be formed."""
+"""The interface of a symmetric matrix that need not be formed."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-#: Largest temporary, in entries, that a default method gathers at a time.
-CHUNK_ENTRIES = 1 << 20
-#: Entries widened to float64 at a time by a reduction.
-WIDE_ENTRIES = 1 << 16
+from symnmf.numerics import row_chunks
+from symnmf.provenance import Provenance
 
-
-def row_chunks(n: int, width: int, entries: int = CHUNK_ENTRIES) -> Iterator[slice]:
-    """Slices over ``n`` rows such that a slice times ``width`` stays below ``entries``."""
-    rows = max(1, entries // max(1, width))
-    for begin in range(0, n, rows):
-        yield slice(begin, min(begin + rows, n))
-
-
-def gram64(X: Tensor, entries: int = WIDE_ENTRIES) -> Tensor:  # (n, c) -> (c, c)
-    """``XᵀX`` in float64, summed over row chunks."""
-    total = torch.zeros(X.shape[1], X.shape[1], dtype=torch.float64, device=X.device)
-    for part in row_chunks(len(X), X.shape[1], entries):
-        rows = X[part].to(torch.float64)
-        total.addmm_(rows.T, rows)
-    return total
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class SymmetricOperator(ABC):
-    """S = Sᵀ, known through its products and blocks; every call may be collective.
+    """S = Sᵀ, accessed through its products and blocks; every call may be collective.
 
     A subclass sets ``n``, ``dtype``, ``device`` (and ``names``, if the rows have names) and
-    implements the four abstract methods. The others have slow, right defaults.
+    implements the four abstract methods. All other methods have correct but slow default
+    implementations.
 
-    Reductions to a number (``frob_sq``, ``mean``, ``trace``) are made in float64.
+    Reductions to a number (``frob_sq``, ``mean``, ``trace``) are computed in float64.
 
     Example:
         >>> class Ones(SymmetricOperator):
@@ -60,11 +46,11 @@ class SymmetricOperator(ABC):
     dtype: torch.dtype
     device: torch.device
     names: Sequence[str] | None = None
-    #: How it was estimated, where an estimator of this package made it.
-    about: Any = None
-    #: Number of this process among those that share the rows; only 0 writes and talks.
-    rank: int = 0
-    processes: int = 1
+    #: Origin of S, if this package made it; set by the constructor.
+    provenance: Provenance | None = None
+    #: Index of this process among those that share the rows; only process 0 writes and prints.
+    process_index: int = 0
+    process_count: int = 1
 
     @abstractmethod
     def matmul(self, X: Tensor) -> Tensor:  # (n, c) -> (n, c)
@@ -92,21 +78,21 @@ class SymmetricOperator(ABC):
         return float(self.diag().sum(dtype=torch.float64))
 
     def entries(self, i: Tensor, j: Tensor) -> Tensor:  # (m,), (m,) -> (m,)
-        """``S[i_m, j_m]``, gathered in chunks of small blocks."""
+        """``S[i_m, j_m]``, from small blocks."""
         out = torch.empty(len(i), dtype=self.dtype, device=self.device)
         for part in row_chunks(len(i), 256, 1 << 16):
             out[part] = self.block(i[part], j[part]).diagonal()
         return out
 
     def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:  # (|j|, c) -> (|i|, c)
-        """``S[i][:, j] @ X`` in row chunks: the block is never whole."""
+        """``S[i][:, j] @ X`` in row chunks, without forming the whole block."""
         out = torch.empty(len(i), X.shape[1], dtype=self.dtype, device=self.device)
         for part in row_chunks(len(i), len(j)):
             torch.matmul(self.block(i[part], j), X, out=out[part])
         return out
 
     def agree(self, *values: Any) -> tuple[Any, ...]:
-        """Rank 0's values for clocks and interrupts; the values themselves when not sharded."""
+        """The values of process 0, such as clocks and interrupts; unchanged in a single process."""
         return values
 
     def same(self, H: Tensor) -> bool:
@@ -116,12 +102,13 @@ class SymmetricOperator(ABC):
     def scale(self) -> float:
         """Size of the entries that H Hᵀ must reach: s = max(tr S / n, ‖S‖_F / n).
 
-        It is 1 for a matrix with unit diagonal and entries in [0, 1], and multiplies with S.
+        The scale is 1 for a matrix with unit diagonal and entries in [0, 1], and is proportional
+        to S.
         """
         return max(self.trace(), math.sqrt(self.frob_sq())) / self.n
 
     def row_norms(self) -> Tensor:  # (n,)
-        """Length of each row of S, from row blocks."""
+        """Euclidean norm of each row of S, from row blocks."""
         everything = torch.arange(self.n, device=self.device)
         out = torch.empty(self.n, dtype=self.dtype, device=self.device)
         for part in row_chunks(self.n, self.n):
@@ -129,8 +116,43 @@ class SymmetricOperator(ABC):
         return out
 
     def cost(self) -> float:
-        """Multiplications of a product with one column."""
+        """Number of multiplications of a product with one column."""
         return float(self.n) ** 2
+
+    def to_dense(self) -> Tensor:  # (n, n)
+        """The whole matrix as a new tensor, for small n.
+
+        Returns:
+            An (n, n) tensor with the dtype and on the device of the operator.
+
+        Example:
+            >>> from symnmf.operators import GramOperator
+            >>> GramOperator(torch.tensor([[1.0, 0.0], [0.6, 0.8]])).to_dense()
+            tensor([[1.0000, 0.6000],
+                    [0.6000, 1.0000]])
+        """
+        everything = torch.arange(self.n, device=self.device)
+        return self.block(everything, everything)
+
+    def to_frame(self) -> pd.DataFrame:  # (n, n)
+        """The whole matrix as a pandas DataFrame, for small n.
+
+        Returns:
+            An (n, n) table. The names of the rows label rows and columns; without names, their
+            numbers from 0 do.
+
+        Example:
+            >>> from symnmf.operators import GramOperator
+            >>> B = torch.tensor([[1.0, 0.0], [0.6, 0.8]])
+            >>> GramOperator(B, names=["oil", "gas"]).to_frame().round(3)
+                 oil  gas
+            oil  1.0  0.6
+            gas  0.6  1.0
+        """
+        import pandas as pd
+
+        labels = None if self.names is None else list(self.names)
+        return pd.DataFrame(self.to_dense().cpu().numpy(), index=labels, columns=labels)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n={self.n}, dtype={str(self.dtype).removeprefix('torch.')})"

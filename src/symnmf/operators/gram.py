@@ -1,4 +1,4 @@
-"""S = B Bᵀ + diag(d), held as its factor and never formed."""
+"""S = B Bᵀ + diag(d), stored as its factor B and never formed."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ import torch
 from torch import Tensor
 
 from symnmf.errors import InvalidMatrix
-from symnmf.operators.base import CHUNK_ENTRIES, gram64, row_chunks
-from symnmf.operators.rows import OfRows, Rows
+from symnmf.numerics import CHUNK_ENTRIES, gram64, row_chunks
+from symnmf.operators.rows import RowOperator, Rows
+from symnmf.provenance import Provenance
 
 
-class GramOperator(OfRows):
+class GramOperator(RowOperator):
     """S = B Bᵀ + diag(d): a product costs 4·n·m·c operations, not 2·n²·c.
 
     ‖S‖² and the mean come from the small Gram matrix in float64.
 
     Arguments:
-        B: (n, m) factor, or its rows wherever they are; the entries of B Bᵀ + diag(d) must not
-            be negative (they are not when B and d are not).
-        d: (n,) added to the diagonal.
+        B: (n, m) factor, or its :class:`Rows`. The entries of B Bᵀ + diag(d) must not be
+            negative; it is sufficient that those of B and d are not.
+        d: (n,) numbers added to the diagonal.
         names: names of the rows.
+        provenance: origin of S.
 
     Example:
         >>> import torch
@@ -32,7 +34,11 @@ class GramOperator(OfRows):
     """
 
     def __init__(
-        self, B: Tensor | Rows, d: Tensor | None = None, names: Sequence[str] | None = None
+        self,
+        B: Tensor | Rows,
+        d: Tensor | None = None,
+        names: Sequence[str] | None = None,
+        provenance: Provenance | None = None,
     ):
         if isinstance(B, Tensor) and (B.ndim != 2 or not B.is_floating_point()):
             raise InvalidMatrix(
@@ -48,13 +54,13 @@ class GramOperator(OfRows):
             if x is not None and not bool(torch.isfinite(x).all()):
                 row = int((~torch.isfinite(x)).nonzero()[0, 0])
                 raise InvalidMatrix(name, f"row {row} is not finite", "Remove the instrument")
-        self._take_rows(rows, names)
+        self._take_rows(rows, names, provenance)
         self.m = rows.m
         self.d = None if d is None else d.detach().to(dtype=rows.dtype, device=rows.device)
 
     @property
     def B(self) -> Tensor:
-        """The factor itself, where one process has it."""
+        """The factor, if one process holds all of its rows."""
         return self.rows.whole
 
     def expand(self, Y: Tensor) -> Tensor:  # (m, c) -> (n, c)
@@ -67,7 +73,7 @@ class GramOperator(OfRows):
         return product if self.d is None else product.addcmul_(self.d[:, None], X)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
-        """``B[i] B[j]ᵀ``, and the diagonal where the indices meet."""
+        """``B[i] B[j]ᵀ``, plus d where the indices are equal."""
         out = self._rows_times(i, self.rows.take(j).T)
         if self.d is not None:
             out += torch.where(i[:, None] == j, self.d[i][:, None], 0)
@@ -89,7 +95,7 @@ class GramOperator(OfRows):
         return out
 
     def entries(self, i: Tensor, j: Tensor) -> Tensor:
-        """``⟨b_i, b_j⟩``, m operations an entry, in chunks."""
+        """``⟨b_i, b_j⟩``, m operations per entry, in chunks."""
         out = torch.empty(len(i), dtype=self.dtype, device=self.device)
         for part in row_chunks(len(i), self.m):
             out[part] = torch.linalg.vecdot(self.rows.take(i[part]), self.rows.take(j[part]))
@@ -106,7 +112,7 @@ class GramOperator(OfRows):
 
     @cached_property
     def small_gram(self) -> Tensor:  # (m, m)
-        """``BᵀB`` in float64: it has the nonzero eigenvalues of B Bᵀ."""
+        """``BᵀB`` in float64, which has the nonzero eigenvalues of B Bᵀ."""
         return self.rows.total(lambda piece, _: gram64(piece, CHUNK_ENTRIES))
 
     def frob_sq(self) -> float:
@@ -129,7 +135,7 @@ class GramOperator(OfRows):
 
     def row_norms(self) -> Tensor:
         """‖s_i‖² = b_i (BᵀB) b_iᵀ + 2·d_i·‖b_i‖² + d_i², in float64."""
-        gram = self.small_gram  # made by all processes together, also by one without rows
+        gram = self.small_gram  # collective: also called by a process without rows
 
         def squares(piece: Tensor, rows: slice) -> Tensor:
             out = torch.empty(len(piece), dtype=torch.float64, device=piece.device)

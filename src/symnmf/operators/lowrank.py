@@ -1,4 +1,4 @@
-"""U Φ Uᵀ + diag(d): a sketch of a matrix, as an operator; and its correction."""
+"""A low-rank sketch U Φ Uᵀ + diag(d) of a matrix as an operator, and its correction."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from symnmf.operators.base import SymmetricOperator, row_chunks
+from symnmf.numerics import row_chunks
+from symnmf.operators.base import SymmetricOperator
 
-#: Most passes that fit core and diagonal to each other, and the change against the mean diagonal
-#: that ends them.
-PASSES, ENOUGH = 8, 1e-4
+#: Maximum passes that fit core and diagonal to each other, and the change relative to the mean
+#: diagonal at which they stop.
+MAX_FIT_PASSES, FIT_TOLERANCE = 8, 1e-4
 
 
 class LowRankOperator(SymmetricOperator):
@@ -20,7 +21,7 @@ class LowRankOperator(SymmetricOperator):
     Arguments:
         U: (n, p) orthonormal columns, shared with the caller.
         core: (p, p) symmetric matrix Φ.
-        d: (n,) added to the diagonal.
+        d: (n,) numbers added to the diagonal.
 
     Example:
         >>> S = LowRankOperator(torch.eye(2)[:, :1], torch.tensor([[3.0]]), torch.ones(2))
@@ -37,22 +38,22 @@ class LowRankOperator(SymmetricOperator):
         """The T that has the diagonal of S, and UᵀT U = UᵀS U = Λ.
 
         Both hold when Φ = Λ − Uᵀ diag(d) U and d = diag(S) − diag(U Φ Uᵀ), as in factor analysis;
-        a few passes solve for the two (nearly so where an eigenvector is a single row). Then
+        a few passes solve for both (approximately if an eigenvector is a single row). Then
         S − T is orthogonal to T, so that ‖S − H Hᵀ‖² = ‖T − H Hᵀ‖² + ‖S − T‖² for H in the span
-        of U. A d added to U Λ Uᵀ as it is would count the noise in the leading directions twice.
+        of U. Adding d to U Λ Uᵀ itself would count the noise in the leading directions twice.
 
         Arguments:
             U: (n, p) eigenvectors or Ritz vectors of S.
-            values: (p,) theirs.
+            values: (p,) their eigenvalues or Ritz values.
             diag: (n,) diagonal of S.
         """
         target, core = diag.to(U), torch.diag(values.to(torch.float64))
-        enough = ENOUGH * float(target.abs().mean())
+        tolerance = FIT_TOLERANCE * float(target.abs().mean())
         made = cls(U, core, torch.zeros_like(target))
-        for _ in range(PASSES):
+        for _ in range(MAX_FIT_PASSES):
             before = made.d
             made = cls(U, made.core, target - made._low_rank_diag)
-            if float((made.d - before).abs().max()) <= enough:
+            if float((made.d - before).abs().max()) <= tolerance:
                 return made
             made = cls(U, core - made._core_of_diagonal(), made.d)
         return cls(U, made.core, target - made._low_rank_diag)
@@ -62,7 +63,7 @@ class LowRankOperator(SymmetricOperator):
         return (self.U @ (self.core @ (self.U.T @ X))).addcmul_(self.d[:, None], X)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
-        """``U[i] Φ U[j]ᵀ``, and the diagonal where the indices meet."""
+        """``U[i] Φ U[j]ᵀ``, plus d where the indices are equal."""
         out = (self.U[i] @ self.core) @ self.U[j].T
         return out + torch.where(i[:, None] == j, self.d[i][:, None], 0)
 
@@ -96,7 +97,7 @@ class LowRankOperator(SymmetricOperator):
         return float(low + self.d.sum(dtype=torch.float64)) / self.n**2
 
     def cost(self) -> float:
-        """Two thin products."""
+        """Two products with U."""
         return 2.0 * self.n * len(self.core)
 
 
@@ -104,12 +105,12 @@ class CorrectedOperator(SymmetricOperator):
     """T + P Hᵀ + H Pᵀ: a surrogate that agrees with S on the columns of H, and on all rows.
 
     With R = S − T and Π the projection on the columns of H, the correction is
-    Π R + R Π − Π R Π. It is known from S H alone.
+    Π R + R Π − Π R Π. It depends on S only through S H.
 
     Arguments:
-        T: the surrogate.
-        H: (n, k) where it is to agree.
-        P: (n, k) from :meth:`correction`.
+        T: surrogate of S.
+        H: (n, k) columns on which the operators agree.
+        P: (n, k) result of :meth:`correction`.
     """
 
     def __init__(self, T: SymmetricOperator, H: Tensor, P: Tensor):

@@ -1,85 +1,42 @@
-"""An n×m array known by its rows: in memory, mapped from a file, or shared out over processes."""
+"""An n×m array by rows: in memory, mapped from a file, or distributed over processes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from symnmf.errors import InvalidFile
+from symnmf.distributed.process_group import ProcessGroup
+from symnmf.numerics import chunk_edges
 from symnmf.operators.base import SymmetricOperator
-from symnmf.operators.group import CHUNKS, Group
+from symnmf.provenance import Provenance
+from symnmf.storage.mapped import MappedFile
 
-#: Given some rows and which rows they are: something for each of them, or a sum over them.
+#: Function of some rows and their slice: returns a value per row, or a sum over the rows.
 Part = Callable[[Tensor, slice], Tensor]
-#: Given the rows of this process and places in them, and which of the wanted ones they are.
+
+
+#: Function of the rows of this process, places in them, and their places in the request.
 PartAt = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-def chunk_edges(n: int) -> list[int]:
-    """Where the fixed row chunks begin and end, whatever the number of processes.
-
-    Example:
-        >>> chunk_edges(130)[:4], len(chunk_edges(130))
-        ([0, 2, 4, 6], 65)
-    """
-    return [n * c // CHUNKS for c in range(CHUNKS + 1)]
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file that is mapped, as it was then.
-
-    One that is replaced by another stays mapped. One that is written over changes under the feet
-    of a run; that is seen at its next look.
-    """
-
-    path: Path
-    seen: tuple[int, int, int]  # which file, bytes, time of the last change
-
-    @classmethod
-    def of(cls, path: str | Path) -> Source:
-        """The file as it is now."""
-        return cls(Path(path), cls._look(Path(path)))
-
-    @staticmethod
-    def _look(path: Path) -> tuple[int, int, int]:
-        found = path.stat()
-        return found.st_ino, found.st_size, found.st_mtime_ns
-
-    def check(self) -> None:
-        """Refuse to go on with a file that was written to."""
-        try:
-            now = self._look(self.path)
-        except OSError:  # removed: what is mapped stays
-            return
-        if now[0] == self.seen[0] and now != self.seen:
-            raise InvalidFile(
-                str(self.path),
-                "was written to while it was in use",
-                "Run again with a file that stays as it is",
-            )
-
-
 class Rows:
-    """Rows of an array, worked on piece by piece; the only place that knows where they are.
+    """Rows of an array, processed in pieces; the only class that knows where they are stored.
 
-    Whole in memory there is one piece, and nothing between the caller and the product. A mapped
-    file is walked in tiles, and the next tile is asked for while one is multiplied. Shared out
-    over processes, each walks its share of 64 fixed chunks, and results are put together so that
-    they are the same, bit for bit, for every number of processes.
+    An array in memory is one piece, and a product with it is a single call. A mapped file is
+    processed in tiles, and the next tile is requested while one is multiplied. Of a distributed
+    array each process works on its share of 64 fixed chunks, and results are combined so that they
+    are the same, bit for bit, for every number of processes.
 
     Arguments:
-        data: (rows of this process, m); may be a map of a file.
-        pieces: rows to work on at a time, of all n; by default all at once.
-        device: where to compute; where ``data`` is by default.
-        ahead: told before a piece is worked on which rows of ``data`` come next.
-        group: the processes that have the other rows.
-        n: number of all rows, with a group.
+        data: (rows of this process, m) tensor; may be a memory map.
+        pieces: slices of the n rows to process at a time; by default all rows at once.
+        device: device of the computation; by default that of ``data``.
+        ahead: function called with the next rows of ``data`` before a piece is processed.
+        process_group: processes that hold the other rows.
+        n: total number of rows, with a process group.
 
     Example:
         >>> rows = Rows(torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
@@ -93,39 +50,39 @@ class Rows:
         pieces: Sequence[slice] | None = None,
         device: torch.device | None = None,
         ahead: Callable[[slice], None] | None = None,
-        group: Group | None = None,
+        process_group: ProcessGroup | None = None,
         n: int | None = None,
     ):
-        self.data, self.group, self._ahead = data, group, ahead
+        self.data, self.process_group, self._ahead = data, process_group, ahead
         self.n, self.m = len(data) if n is None else n, data.shape[1]
         self.dtype, self.device = data.dtype, device or data.device
         self.pieces = [slice(0, self.n)] if pieces is None else list(pieces)
-        self.begin = self.pieces[0].start if group is not None else 0
-        self.source: Source | None = None
+        self.begin = self.pieces[0].start if process_group is not None else 0
+        self.source: MappedFile | None = None
 
     @classmethod
     def shared_out(
         cls,
         data: Tensor,
         n: int,
-        group: Group,
+        process_group: ProcessGroup,
         device: torch.device | None = None,
         ahead: Callable[[slice], None] | None = None,
     ) -> Rows:
-        """The share of one process: ``data`` holds the rows of its chunks, of n."""
+        """The share of one process; ``data`` holds the rows of its chunks, out of n rows."""
         edges = chunk_edges(n)
-        pieces = [slice(edges[c], edges[c + 1]) for c in group.share()]
-        return cls(data, pieces, device, ahead, group, n)
+        pieces = [slice(edges[c], edges[c + 1]) for c in process_group.share()]
+        return cls(data, pieces, device, ahead, process_group, n)
 
     @property
     def whole(self) -> Tensor:
-        """The array itself, where one process has it."""
-        assert self.group is None, "the rows are shared out"
+        """The array, if one process holds all of its rows."""
+        assert self.process_group is None, "the rows are distributed"
         return self.data
 
     def each(self, part: Part) -> Tensor:  # (n, …)
-        """Something for each row."""
-        if self.group is None and len(self.pieces) == 1:
+        """A value for each row."""
+        if self.process_group is None and len(self.pieces) == 1:
             return part(self._moved(self.data), self.pieces[0])
         out: Tensor | None = None
         for rows, piece in self._walk():
@@ -134,22 +91,22 @@ class Rows:
                 out = value.new_empty(len(self.data), *value.shape[1:])
             out[self._local(rows)] = value
         assert out is not None
-        if self.group is None:
+        if self.process_group is None:
             return out
         edges = chunk_edges(self.n)
-        sizes = [edges[share.stop] - edges[share.start] for share in self.group.shares()]
-        return self.group.gather(out, sizes)
+        sizes = [edges[share.stop] - edges[share.start] for share in self.process_group.shares()]
+        return self.process_group.gather(out, sizes)
 
     def total(self, part: Part) -> Tensor:
-        """A sum over the rows: in order of the pieces, or by a fixed tree over the chunks."""
-        if self.group is not None:
+        """A sum over the rows, in the order of the pieces or by a fixed tree over the chunks."""
+        if self.process_group is not None:
             walk = self._walk()
 
             def leaf(chunk: int) -> Tensor:
                 rows, piece = next(walk)
                 return part(piece, rows)
 
-            return self.group.tree(leaf)
+            return self.process_group.tree(leaf)
         total: Tensor | None = None
         for rows, piece in self._walk():
             value = part(piece, rows)
@@ -158,15 +115,15 @@ class Rows:
         return total
 
     def at(self, i: Tensor, part: PartAt, by_chunk: bool = False) -> Tensor:  # (|i|, …)
-        """Something for each of the rows ``i``.
+        """A value for each of the rows ``i``.
 
         Arguments:
-            i: rows, in any order.
-            part: given the data of this process, places in it, and which of ``i`` they are.
-            by_chunk: work on the rows of one chunk together: a product then does not depend on
-                how the chunks are shared out.
+            i: indices of rows, in any order.
+            part: function of the data of this process, places in it, and their places in ``i``.
+            by_chunk: whether to process the rows of each chunk together, so that a product does
+                not depend on the distribution of the chunks.
         """
-        if self.group is None:
+        if self.process_group is None:
             every = torch.arange(len(i), device=i.device)
             return part(self.data, i.to(self.data.device), every).to(self.device)
         own = ((i >= self.begin) & (i < self.begin + len(self.data))).nonzero()[:, 0]
@@ -184,7 +141,7 @@ class Rows:
                 out = torch.zeros(len(i), *value.shape[1:], dtype=value.dtype, device=self.device)
             out[lot] = value.to(self.device)
         assert out is not None
-        return self.group.disjoint(out)
+        return self.process_group.disjoint(out)
 
     def times(self, V: Tensor) -> Tensor:  # (m, c) -> (n, c)
         """The array times V."""
@@ -205,30 +162,33 @@ class Rows:
         return piece if piece.device == self.device else piece.to(self.device)
 
     def _walk(self) -> Iterator[tuple[slice, Tensor]]:
-        """The pieces in order; the next one is asked for before one is given out."""
+        """The pieces in order; the next piece is requested before one is returned."""
         for m, rows in enumerate(self.pieces):
             if self._ahead is not None:
                 self._ahead(self._local(self.pieces[(m + 1) % len(self.pieces)]))
             yield rows, self._moved(self.data[self._local(rows)])
 
 
-class OfRows(SymmetricOperator):
-    """An operator made of rows, which may be shared out over processes."""
+class RowOperator(SymmetricOperator):
+    """An operator whose rows may be distributed over processes."""
 
     rows: Rows
 
-    def _take_rows(self, rows: Rows, names: Sequence[str] | None) -> None:
+    def _take_rows(
+        self, rows: Rows, names: Sequence[str] | None, provenance: Provenance | None
+    ) -> None:
         self.rows, self.names, self.n = rows, names, rows.n
+        self.provenance = provenance
         self.dtype, self.device = rows.dtype, rows.device
-        self.rank = 0 if rows.group is None else rows.group.rank
-        self.processes = 1 if rows.group is None else rows.group.size
+        self.process_index = 0 if rows.process_group is None else rows.process_group.process_index
+        self.process_count = 1 if rows.process_group is None else rows.process_group.process_count
 
     def agree(self, *values: Any) -> tuple[Any, ...]:
-        """Rank 0's values."""
-        return values if self.rows.group is None else self.rows.group.agree(*values)
+        """The values of process 0."""
+        return values if self.rows.process_group is None else self.rows.process_group.agree(*values)
 
     def same(self, H: Tensor) -> bool:
-        """Whether the processes hold the same factor; a mapped file must be the same as well."""
+        """Whether the processes hold the same factor; a mapped file must be unchanged."""
         if self.rows.source is not None:
             self.rows.source.check()
-        return self.rows.group is None or self.rows.group.same(H)
+        return self.rows.process_group is None or self.rows.process_group.same(H)

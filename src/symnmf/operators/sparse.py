@@ -1,4 +1,4 @@
-"""S held as compressed sparse rows."""
+"""S stored as compressed sparse rows."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from symnmf.operators import refuse
-from symnmf.operators.base import SymmetricOperator, row_chunks
+from symnmf.numerics import row_chunks
+from symnmf.operators import validation
+from symnmf.operators.base import SymmetricOperator
 
 
 class SparseOperator(SymmetricOperator):
-    """S as compressed sparse rows with sorted, unrepeated columns.
+    """S as compressed sparse rows with sorted columns and no duplicates.
 
     Arguments:
-        crow: (n + 1,) begin of each row in ``col`` and ``values``.
+        crow: (n + 1,) start of each row in ``col`` and ``values``.
         col: (nnz,) column of each stored entry, ascending within a row.
         values: (nnz,) float32 or float64.
         names: names of the rows.
-        argument: what to call the matrix in errors.
+        argument: name of the matrix in errors.
 
     Example:
         >>> import scipy.sparse as sp
@@ -74,7 +75,7 @@ class SparseOperator(SymmetricOperator):
         return float(self.values.sum(dtype=torch.float64)) / self.n**2
 
     def cost(self) -> float:
-        """One multiplication a stored entry."""
+        """One multiplication per stored entry."""
         return float(len(self.values))
 
     @cached_property
@@ -95,17 +96,17 @@ class SparseOperator(SymmetricOperator):
         values = self.values
         largest = float(values.abs().max()) if len(values) else 0.0
         if largest == 0.0:
-            refuse.zero(argument)
+            validation.zero(argument)
         bad = ~torch.isfinite(values)
         if bad.any():
-            refuse.nonfinite(argument, *self._stored(bad, values))
-        bad = values < -refuse.ROUNDING * largest
+            validation.nonfinite(argument, *self._stored(bad, values))
+        bad = values < -validation.ROUNDING * largest
         if bad.any():
-            refuse.negative(argument, *self._stored(bad, values))
+            validation.negative(argument, *self._stored(bad, values))
         gap = (values - self.entries(self.col, self._rows)).abs()
-        bad = gap > refuse.ROUNDING * largest
+        bad = gap > validation.ROUNDING * largest
         if bad.any():
-            refuse.asymmetric(argument, *self._stored(bad, gap))
+            validation.asymmetric(argument, *self._stored(bad, gap))
 
     def _stored(self, mask: Tensor, values: Tensor) -> tuple[int, int, float]:
         m = int(mask.nonzero()[0, 0])

@@ -2,32 +2,24 @@
 
 from symnmf.plot.comparisons import classes, crashes_and_calm
 from symnmf.plot.matrices import (
-    Sorted,
-    averaged,
     between_groups,
-    group_order,
     heat_map,
     heat_maps,
-    sort_by_group,
 )
 from symnmf.plot.runs import convergence, rank_evidence, spectrum
 from symnmf.plot.tails import event_groups, exceedance_dates, hill_plot, stability_curve
 
 __all__ = [
-    "Sorted",
-    "averaged",
     "between_groups",
     "classes",
     "convergence",
     "crashes_and_calm",
     "event_groups",
     "exceedance_dates",
-    "group_order",
     "heat_map",
     "heat_maps",
     "hill_plot",
     "rank_evidence",
-    "sort_by_group",
     "spectrum",
     "stability_curve",
 ]

@@ -1,4 +1,4 @@
-"""Figures that hold two answers beside each other."""
+"""Figures that compare two kinds of dependence, or groups with classes."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symnmf.groups.side_by_side import SideBySide
-from symnmf.plot.style import GROUPS, MUTED, SCALE, finish, label
+from symnmf.grouping.side_by_side import SideBySide
+from symnmf.plot.style import GROUP_COLORS, MUTED, SCALE, finish, label
 
 if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
-#: Classes that are shown; the largest ones.
-CLASSES = 40
+#: Number of largest classes that are shown.
+SHOWN_CLASSES = 40
 
 
-def crashes_and_calm(found: SideBySide, names: Sequence[str]) -> Figure:
-    """Tail dependence against absolute correlation of pairs; the most different ones by name.
+def crashes_and_calm(found: SideBySide, names: Sequence[str], events: str = "crashes") -> Figure:
+    """Tail dependence of pairs against absolute correlation; the most different pairs are named.
 
     Arguments:
-        found: of :func:`symnmf.groups.side_by_side.side_by_side`.
-        names: of the instruments.
+        found: what :func:`symnmf.grouping.side_by_side.side_by_side` returned.
+        names: names of the instruments.
+        events: word for the extreme days, such as ``"crashes"`` or ``"surges"``.
 
     Example:
-        >>> from symnmf.groups.side_by_side import side_by_side
+        >>> from symnmf.grouping.side_by_side import side_by_side
         >>> from symnmf.operators import as_operator
         >>> S = as_operator(np.array([[1.0, 0.5, 0.2], [0.5, 1, 0.1], [0.2, 0.1, 1]]))
         >>> len(crashes_and_calm(side_by_side(S, S), "abc").data)
@@ -39,8 +40,8 @@ def crashes_and_calm(found: SideBySide, names: Sequence[str]) -> Figure:
     cloud.hovertemplate = "correlation %{x}, tail dependence %{y}<extra></extra>"
     figure = Figure([cloud])
     kinds = (
-        (found.only_in_crashes, "more in crashes", GROUPS[1], "triangle-up"),
-        (found.only_in_calm, "more on ordinary days", GROUPS[0], "triangle-down"),
+        (found.only_in_crashes, f"more in {events}", GROUP_COLORS[1], "triangle-up"),
+        (found.only_in_calm, "more on ordinary days", GROUP_COLORS[0], "triangle-down"),
     )
     for pairs, name, color, symbol in kinds:
         if pairs:
@@ -56,15 +57,16 @@ def crashes_and_calm(found: SideBySide, names: Sequence[str]) -> Figure:
             marks.hovertemplate = "%{text}: correlation %{x}, tail %{y}<extra></extra>"
             figure.add_trace(marks)
     figure.update_xaxes(title="absolute correlation (ordinary days)")
-    figure.update_yaxes(title="tail dependence (crashes)")
-    return finish(figure, "Crashes beside ordinary days", height=400, legend=True)
+    figure.update_yaxes(title=f"tail dependence ({events})")
+    return finish(figure, f"{events.capitalize()} and ordinary days", height=400, legend=True)
 
 
 def classes(table: pd.DataFrame) -> Figure:
-    """Groups against the user's own classes: how many instruments are in both.
+    """Number of instruments that each group and each class of the user have in common.
 
     Arguments:
-        table: of :func:`symnmf.compare`; the largest classes are shown, beside their groups.
+        table: table of :func:`symnmf.compare`; the largest classes are shown, each next to the
+            other classes of its main group.
 
     Example:
         >>> import pandas as pd
@@ -74,9 +76,9 @@ def classes(table: pd.DataFrame) -> Figure:
     """
     from plotly.graph_objects import Figure, Heatmap
 
-    largest = table.sum().sort_values(ascending=False, kind="stable").index[:CLASSES]
-    home = table[largest].to_numpy().argmax(axis=0)  # beside the group that has most of it
-    largest = largest[np.argsort(home, kind="stable")]
+    largest = table.sum().sort_values(ascending=False, kind="stable").index[:SHOWN_CLASSES]
+    main_group = table[largest].to_numpy().argmax(axis=0)  # the group with most of each class
+    largest = largest[np.argsort(main_group, kind="stable")]
     few = table.size <= 200
     heat = Heatmap(
         z=table[largest].to_numpy(),

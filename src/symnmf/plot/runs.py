@@ -1,4 +1,4 @@
-"""Figures of a run: its way, and the spectrum it was measured against."""
+"""Figures of a run: its convergence, and the spectrum of S."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symnmf.contract import Check
+from symnmf.core.solver import Check
 from symnmf.errors import InvalidInput
-from symnmf.groups.rank import RankSuggestion
+from symnmf.grouping.rank_selection import RankSuggestion
 from symnmf.plot.style import LINE, MUTED, OTHER, finish, log_ticks
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: What the way of a run can be drawn against.
+#: Horizontal axes of the convergence figure, with their titles.
 AXES = {"products": "products of S with k columns", "seconds": "seconds"}
 
 
@@ -23,7 +23,13 @@ def rank_evidence(found: RankSuggestion) -> Figure:
     """Leading eigenvalues on a log scale, with the suggested number of groups marked.
 
     Arguments:
-        found: of :func:`symnmf.suggest_rank`.
+        found: what :func:`symnmf.suggest_rank` returned.
+
+    Example:
+        >>> import symnmf as sn
+        >>> found = sn.suggest_rank(sn.benchmark_matrix("corr", n=100).operator)
+        >>> len(rank_evidence(found).data[0].x) == len(found.values)
+        True
     """
     from plotly.graph_objects import Figure, Scatter
 
@@ -39,11 +45,11 @@ def rank_evidence(found: RankSuggestion) -> Figure:
 
 
 def spectrum(values: np.ndarray, k: int) -> Figure:
-    """Leading eigenvalues of S on a log scale, with the number of factors marked.
+    """Leading eigenvalues of S on a log scale, with the number of groups marked.
 
     Arguments:
-        values: (p,) eigenvalues, descending, such as ``result.eigenvalues``.
-        k: the number of factors.
+        values: (p,) eigenvalues in descending order, such as ``result.eigenvalues``.
+        k: number of groups.
 
     Example:
         >>> len(spectrum(np.array([3.0, 1.0, 0.5]), k=2).data)
@@ -68,12 +74,15 @@ def spectrum(values: np.ndarray, k: int) -> Figure:
 
 
 def convergence(history: Sequence[Check], floor: float, axis: str = "products") -> Figure:
-    """Error above the least possible one against what was spent, and the gradient by its gate.
+    """Error above the floor, and gradient relative to its gate, against products or seconds.
 
     Arguments:
-        history: the looks of a run.
-        floor: least error that any factor of this size can have.
+        history: the checks of a run.
+        floor: lower bound of the error of every factor of this size.
         axis: ``"products"`` or ``"seconds"``.
+
+    Raises:
+        InvalidInput: the axis is unknown.
 
     Example:
         >>> import symnmf as sn
@@ -85,10 +94,10 @@ def convergence(history: Sequence[Check], floor: float, axis: str = "products") 
 
     if axis not in AXES:
         raise InvalidInput("axis", f"got {axis!r}", f"Choose {' or '.join(AXES)}")
-    looks = [c for c in history if np.isfinite(c.error) and np.isfinite(c.kkt_ratio)]
-    spent = [float(f"{getattr(c, axis):.4g}") for c in looks]
-    above = [float(f"{max(c.error - floor, 1e-8):.4g}") for c in looks]
-    gradient = [float(f"{max(c.kkt_ratio, 1e-4):.4g}") for c in looks]
+    checks = [c for c in history if np.isfinite(c.error) and np.isfinite(c.kkt_ratio)]
+    spent = [float(f"{getattr(c, axis):.4g}") for c in checks]
+    above = [float(f"{max(c.error - floor, 1e-8):.4g}") for c in checks]
+    gradient = [float(f"{max(c.kkt_ratio, 1e-4):.4g}") for c in checks]
     figure = Figure(
         [
             Scatter(x=spent, y=above, mode="lines+markers", name="error above the least possible"),

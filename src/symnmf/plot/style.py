@@ -1,4 +1,4 @@
-"""Colours that everyone can tell apart, and how words of others get into a figure."""
+"""Colours for every kind of colour vision, and safe text for figures."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Okabe and Ito's colours, those that show on white and on black.
-GROUPS = ("#0082c8", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888")
-LINE, OTHER, MUTED = GROUPS[0], GROUPS[1], "#8a8a8a"
-#: From least to most; made to look the same with every kind of colour vision.
+#: Those colours of Okabe and Ito that are visible on white and on black.
+GROUP_COLORS = ("#0082c8", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888")
+LINE, OTHER, MUTED = GROUP_COLORS[0], GROUP_COLORS[1], "#8a8a8a"
+#: Colour scale that reads the same with every kind of colour vision.
 SCALE = "Viridis"
 
 
 def label(name: str, most: int = 24) -> str:
-    """A name as it is, for a figure, where ``<`` and ``&`` would be markup; cut where too long.
+    """A name as text for a figure, where ``<`` and ``&`` would be markup.
+
+    Arguments:
+        name: the name.
+        most: maximum number of characters; longer names are cut.
 
     Example:
         >>> label("<b>A&B</b>")
@@ -27,7 +31,7 @@ def label(name: str, most: int = 24) -> str:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Marks at 1, 2, 5 and their tens over a short range; at the tens alone over a long one.
+    """Ticks at 1, 2, 5 times powers of ten over a short range; at the powers over a long range.
 
     Example:
         >>> log_ticks(0.3, 8)
@@ -42,7 +46,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 def finish(
     figure: Figure, title: str, *, height: int | None = None, legend: bool = False
 ) -> Figure:
-    """The look that all figures share."""
+    """Apply the layout that all figures share."""
     above = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     figure.update_layout(
         title=title,

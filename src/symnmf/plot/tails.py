@@ -1,4 +1,4 @@
-"""Figures of extremes: thresholds, tails, events."""
+"""Figures of extremes: choice of threshold, tail indices, events."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import numpy as np
 
 from symnmf.dependence.diagnostics import StabilityCurve
 from symnmf.dependence.tail import TailEstimate
-from symnmf.plot.style import GROUPS, LINE, MUTED, OTHER, finish, label, log_ticks
+from symnmf.plot.style import GROUP_COLORS, LINE, MUTED, OTHER, finish, label, log_ticks
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Rows of groups on a time line; a mark where an event hit a group so much harder than usual.
-ROWS, HIT = 30, 1.25
+#: Maximum number of groups on a time line, and the ratio to the usual share of an event from which
+#: a group gets a mark.
+SHOWN_GROUPS, HIT_LIFT = 30, 1.25
 
 
 def stability_curve(curve: StabilityCurve, baseline: np.ndarray | None = None) -> Figure:
-    """Mean tail dependence against the threshold, with its band, and what independence would give.
+    """Mean tail dependence against the threshold, with a band and the independence baseline.
 
     Arguments:
-        curve: of :func:`symnmf.dependence.diagnostics.threshold_stability`.
-        baseline: of :func:`symnmf.dependence.diagnostics.independence_baseline`.
+        curve: what :func:`symnmf.dependence.diagnostics.threshold_stability` returned.
+        baseline: what :func:`symnmf.dependence.diagnostics.independence_baseline` returned.
 
     Example:
         >>> from symnmf.data import read_panel
@@ -73,9 +74,15 @@ def hill_plot(
     """Hill's estimates of the tail index of every margin against the number of extremes used.
 
     Arguments:
-        counts: (m,) and ``estimates`` (m, n) of :func:`symnmf.dependence.diagnostics.hill_curve`.
-        names: of the n margins.
-        alpha: the index that is assumed, drawn as a line.
+        counts: (m,) numbers of extremes, from :func:`symnmf.dependence.diagnostics.hill_curve`.
+        estimates: (m, n) estimates for these numbers.
+        names: names of the n margins.
+        alpha: assumed index, drawn as a line.
+
+    Example:
+        >>> figure = hill_plot(np.array([10, 20]), np.array([[2.1], [1.9]]), ["XOM"])
+        >>> figure.data[0].name, figure.data[0].y.tolist()
+        ('XOM', [2.1, 1.9])
     """
     from plotly.graph_objects import Figure, Scatter
 
@@ -90,11 +97,23 @@ def hill_plot(
 
 
 def exceedance_dates(about: TailEstimate) -> Figure:
-    """When the extreme observations were, and how large."""
+    """Dates and radii of the extreme observations.
+
+    Arguments:
+        about: how the TPDM was estimated: the provenance of what :func:`symnmf.tail_dependence`
+            returned.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
+        >>> len(exceedance_dates(S.provenance).data[0].x) == len(S.provenance.dates)
+        True
+    """
     from plotly.graph_objects import Bar, Figure
 
     figure = Figure([Bar(x=list(about.dates), y=about.radii)])
-    if about.threshold > 0:  # on a log scale words stand at the logarithm
+    if about.threshold > 0:  # on a log scale, annotations are placed at the logarithm
         height = np.log10(about.threshold)
         words = {"annotation_text": "threshold", "annotation_y": height}
         figure.add_hline(about.threshold, line_dash="dash", **words)
@@ -114,27 +133,27 @@ def event_groups(
 
     Arguments:
         about: how the TPDM was estimated.
-        shares: of :func:`symnmf.groups.between.event_shares`.
-        names: of the k groups; the first thirty are shown.
-        dates: of the events; those of ``about`` by default.
+        shares: (events, k) shares of :func:`symnmf.grouping.between_groups.event_shares`.
+        names: names of the k groups; the first thirty are shown.
+        dates: dates of the events; by default those of ``about``.
 
     Example:
         >>> import symnmf as sn
         >>> from symnmf.data.samples import sp500_prices
-        >>> from symnmf.groups.between import event_shares
+        >>> from symnmf.grouping.between_groups import event_shares
         >>> S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
         >>> labels = sn.factorize(S, k=4).labels()
-        >>> len(event_groups(S.about, event_shares(S, labels, 4), list("abcd")).data)
+        >>> len(event_groups(S.provenance, event_shares(S, labels, 4), list("abcd")).data)
         2
     """
     from plotly.graph_objects import Bar, Scatter
     from plotly.subplots import make_subplots
 
     when = np.array(about.dates if dates is None else dates)
-    shown = min(len(names), ROWS)
+    shown = min(len(names), SHOWN_GROUPS)
     usual = shares.mean(axis=0)
     lift = np.divide(shares, usual, out=np.zeros_like(shares), where=usual > 0)[:, :shown]
-    event, group = np.nonzero(lift >= HIT)
+    event, group = np.nonzero(lift >= HIT_LIFT)
     radii = about.radii / about.threshold if about.threshold > 0 else about.radii
     figure: Figure = make_subplots(
         rows=2, shared_xaxes=True, row_heights=[0.4, 0.6], vertical_spacing=0.06
@@ -150,7 +169,7 @@ def event_groups(
         customdata=np.column_stack((100 * shares[event, group], strength)).round(1),
         marker={
             "size": np.clip(3 + 2.5 * strength, 5, 14).round(1),
-            "color": [GROUPS[g % len(GROUPS)] for g in group],
+            "color": [GROUP_COLORS[g % len(GROUP_COLORS)] for g in group],
             "opacity": 0.75,
         },
     )

@@ -1,4 +1,4 @@
-"""The report: what a person sees of a result, in one file."""
+"""The report of an analysis: one HTML file."""
 
 from symnmf.report.content import Content, gather
 from symnmf.report.page import render, write_report

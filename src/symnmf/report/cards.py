@@ -1,27 +1,33 @@
-"""What is shown of each group."""
+"""Cards of the report: what is shown of each group."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from symnmf.contract import Result
-from symnmf.dependence.correlation import CorrelationEstimate
-from symnmf.groups.naming import Group
-from symnmf.operators import SymmetricOperator
-from symnmf.plot.style import GROUPS
+from symnmf.core.labels import group_numbers
+from symnmf.core.result import Result
+from symnmf.grouping.naming import Group
+from symnmf.plot.style import GROUP_COLORS
 
-#: Up to so many instruments every member is listed; else this many rows over all groups.
-ALL, ROWS = 600, 4000
-#: Most and fewest members that are listed of a group.
-MOST, FEWEST = 40, 5
+#: Number of instruments up to which every member is listed, and the number of rows over all groups
+#: beyond it.
+ALL_LISTED, LISTED_ROWS = 600, 4000
+#: Maximum and minimum number of members listed per group.
+MAX_MEMBERS, MIN_MEMBERS = 40, 5
 
 
 @dataclass(frozen=True)
 class Member:
-    """A line of a card: name, loading against the leader's, lead over the second group, sign."""
+    """A row of a card.
+
+    Attributes:
+        name: name of the instrument.
+        loading: loading relative to that of the leader.
+        margin: lead of the group over the second-best group.
+        sign: −1 for a member that moves against the leader, else 1.
+    """
 
     name: str
     loading: float
@@ -34,12 +40,15 @@ class Card:
     """A group.
 
     Attributes:
-        number: from 1 on; ``leader`` its strongest member; ``color`` where colours are used.
-        size: all members; ``members`` the strongest of them.
-        cohesion: mean dependence between members; None for one alone.
-        margin: median lead over the second group.
-        opposite: how many of the listed members move against the leader.
-        nearest: the other group with most in common, and how much.
+        number: number of the group, from 1.
+        leader: name of the strongest member.
+        color: colour of the group.
+        size: number of members.
+        cohesion: mean dependence between members; None for a single member.
+        margin: median lead over the second-best group.
+        members: the strongest members.
+        opposite: number of listed members that move against the leader.
+        nearest: number of the group with the largest mean dependence on this one, and the mean.
     """
 
     number: int
@@ -53,49 +62,50 @@ class Card:
     nearest: tuple[int, float] | None
 
 
-def cards(
-    found: list[Group], result: Result, S: SymmetricOperator, between: np.ndarray
-) -> list[Card]:
+def cards(found: list[Group], result: Result, signs: np.ndarray, between: np.ndarray) -> list[Card]:
     """The cards of the groups, largest group first.
 
     Arguments:
-        found: of :func:`symnmf.groups.naming.groups`.
+        found: groups of :func:`symnmf.grouping.naming.groups`.
         result: the factorization.
-        S: the operator, for the signs.
-        between: (k, k) mean dependence.
+        signs: (n,) −1 for members that move against the leader of their group, else 1.
+        between: (k, k) mean dependence between groups.
     """
     n = len(result.H)
-    most = n if n <= ALL else min(MOST, max(FEWEST, ROWS // max(1, len(found))))
+    most = (
+        n
+        if n <= ALL_LISTED
+        else min(MAX_MEMBERS, max(MIN_MEMBERS, LISTED_ROWS // max(1, len(found))))
+    )
     place = {name: i for i, name in enumerate(result.names or map(str, range(n)))}
-    return [_card(g, most, place, S, between) for g in found]
+    return [_card(g, most, place, signs, between) for g in found]
 
 
 def _card(
-    group: Group, most: int, place: dict[str, int], S: SymmetricOperator, between: np.ndarray
+    group: Group, most: int, place: dict[str, int], signs: np.ndarray, between: np.ndarray
 ) -> Card:
-    g = group.number
+    g = group.column
     shown = group.members[:most]
-    signs = [1] * len(shown)
-    if isinstance(S.about, CorrelationEstimate):
-        rows = torch.tensor([place[name] for name in shown])
-        signs = [int(s) for s in S.about.signs(rows, rows[:1])[:, 0].sign()]
+    own = [int(signs[place[name]]) for name in shown]
     top = float(group.loadings[0]) or 1.0
     members = tuple(
         Member(name, float(loading) / top, float(margin), sign)
         for name, loading, margin, sign in zip(
-            shown, group.loadings[:most], group.margins[:most], signs, strict=True
+            shown, group.loadings[:most], group.margins[:most], own, strict=True
         )
     )
     others = np.where(np.arange(len(between)) == g, -np.inf, np.nan_to_num(between[g], nan=-np.inf))
     near = int(others.argmax())
     return Card(
-        number=g + 1,
+        number=group.number,
         leader=group.leader,
-        color=GROUPS[g % len(GROUPS)],
+        color=GROUP_COLORS[g % len(GROUP_COLORS)],
         size=len(group.members),
         cohesion=None if np.isnan(between[g, g]) else float(between[g, g]),
         margin=float(np.median(group.margins)),
         members=members,
-        opposite=sum(s < 0 for s in signs),
-        nearest=(near + 1, float(others[near])) if np.isfinite(others[near]) else None,
+        opposite=sum(s < 0 for s in own),
+        nearest=(int(group_numbers(np.array(near))), float(others[near]))
+        if np.isfinite(others[near])
+        else None,
     )

@@ -1,24 +1,30 @@
-"""Data of others inside a page."""
+"""Data of a report as JSON inside the page."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
+from markupsafe import Markup
 
-def script_json(value: Any) -> str:
-    """JSON that can stand inside a script element: no name in it can end the element.
+
+def script_json(value: Any) -> Markup:
+    """JSON for a script element: ASCII only, and no text in it can end the element.
+
+    Arguments:
+        value: what JSON can hold, without NaN and infinities.
 
     Example:
-        >>> script_json("</script>")
-        '"\\\\u003c/script\\\\u003e"'
+        >>> print(script_json("</script>"))
+        "\\u003c/script\\u003e"
     """
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
+    from jinja2.utils import htmlsafe_json_dumps
+
+    strict = partial(json.dumps, separators=(",", ":"), allow_nan=False)
+    return htmlsafe_json_dumps(value, dumps=strict)
 
 
 def embedded_size(value: Any) -> int:
-    """Bytes that a value takes in the page."""
-    return len(script_json(value).encode("utf-8", "replace"))
+    """Number of bytes that a value takes in the page."""
+    return len(script_json(value))

@@ -1,70 +1,59 @@
-"""The page: one file that opens anywhere, without a network."""
+"""The page: one file that opens in any browser, without a network."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
-from symnmf import files
-from symnmf.contract import Result
-from symnmf.data.panel import Panel
-from symnmf.errors import InvalidFile
-from symnmf.operators import as_operator
+from symnmf import storage
+from symnmf.analysis import Analysis
+from symnmf.errors import InvalidFile, spelled
 from symnmf.report.content import Content, gather
 from symnmf.report.embed import script_json
 
 
-def write_report(
-    path: str | Path,
-    result: Result,
-    S: Any,
-    *,
-    title: str = "",
-    panel: Panel | None = None,
-    classes: Mapping[str, str] | None = None,
-    steps: Sequence[str] = (),
-    force: bool = False,
-) -> Path:
-    """Write a page about a factorization: one file that opens in any browser, offline.
+def write_report(path: str | Path, found: Analysis, *, force: bool = False) -> Path:
+    """Write a page about an analysis: one file that opens in any browser, offline.
 
     Arguments:
-        path: of the file, such as ``report.html``.
-        result: what :func:`symnmf.factorize` returned.
-        S: what was factorized.
-        title: what it is of.
-        panel: the returns that S was estimated from: adds events, thresholds and the other kind of
-            dependence.
-        classes: class of each name, to hold the groups against.
-        steps: what was done to the data; by default what panel and S say.
-        force: replace a file that is there.
+        path: path of the file, such as ``report.html``.
+        found: what :func:`symnmf.analyse` returned, or ``symnmf.Analysis.of(result, S)`` for an
+            existing factorization.
+        force: whether to replace an existing file.
+
+    Returns:
+        The path.
+
+    Raises:
+        InvalidFile: the file exists and ``force`` is False.
 
     Example:
         >>> import tempfile, numpy as np, symnmf as sn
         >>> S = np.kron(np.eye(2), np.ones((3, 3)))
         >>> path = Path(tempfile.mkdtemp()) / "report.html"
-        >>> write_report(path, sn.factorize(S, k=2), S).stat().st_size < 15e6
+        >>> found = sn.Analysis.of(sn.factorize(S, k=2), S)
+        >>> write_report(path, found).stat().st_size < 15e6
         True
     """
     path = Path(path)
     if path.exists() and not force:
-        raise InvalidFile(str(path), "is there already", "Choose another name, or pass force")
-    content = gather(result, as_operator(S), title=title, panel=panel, classes=classes, steps=steps)
-    files.write_text(path, render(content))
+        raise InvalidFile(
+            str(path), "already exists", f"Choose another name, or pass {spelled('force')}"
+        )
+    storage.write_text(path, render(gather(found)))
     return path
 
 
 def render(content: Content) -> str:
-    """The page as text."""
+    """The page as HTML text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 
-    loader = PackageLoader("symnmf.report", "page")
+    loader = PackageLoader("symnmf.report", "templates")
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -85,13 +74,13 @@ def render(content: Content) -> str:
         policy=policy,
         style=Markup(_read("report.css")),
         scripts=[Markup(text) for text in scripts],
-        data=Markup(script_json(data)),
+        data=script_json(data),
     )
     return page.lstrip().encode("utf-8", "replace").decode("utf-8")
 
 
 def _read(name: str) -> str:
-    return (resources("symnmf.report") / "page" / name).read_text(encoding="utf-8")
+    return (resources("symnmf.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _script(text: str) -> str:

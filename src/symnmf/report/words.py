@@ -1,4 +1,4 @@
-"""The verdict in plain words, the most important first."""
+"""The verdict in plain words, the most important statement first."""
 
 from __future__ import annotations
 
@@ -6,21 +6,44 @@ from dataclasses import dataclass
 
 import torch
 
-from symnmf.certificate import AGREED, GOOD_FIT
-from symnmf.contract import Result, Status
+from symnmf.analysis.extremes import Extremes
+from symnmf.core.certificate import AGREED, GOOD_FIT
+from symnmf.core.result import Result, Status
+from symnmf.defaults import EVENTS_A_GROUP
 
-#: What the groups have in common, by dependence.
-TOGETHER = {
-    "tail": "crash together",
-    "gains": "surge together",
-    "correlation": "move together",
-    "matrix": "belong together",
+
+@dataclass(frozen=True)
+class Words:
+    """Words for a kind of dependence.
+
+    Attributes:
+        together: what the instruments of a group do.
+        events: word for the extreme days, in the plural.
+    """
+
+    together: str
+    events: str = "crashes"
+
+
+#: Words by kind of dependence (:attr:`symnmf.analysis.Analysis.dependence`).
+WORDS = {
+    "tail": Words("crash together", "crashes"),
+    "gains": Words("surge together", "surges"),
+    "correlation": Words("move together"),
+    "matrix": Words("belong together"),
 }
-#: A typical lead of the first group over the second that is called clear, and one that is not.
-CLEAR, BLURRED = 0.5, 0.25
-#: Agreement of starts that is called the same groups.
-SAME = 0.95
-#: How a run ended: how bad that is, in short, and what to do.
+#: Dependence above chance below which it is called hardly above chance.
+LITTLE_ABOVE_CHANCE = 0.15
+#: Median margin from which groups are called sharp, and below which they are called blurred.
+CLEAR_MARGIN, BLURRED_MARGIN = 0.5, 0.25
+#: Agreement of starts from which their groups are called the same.
+SAME_GROUPS = 0.95
+#: How to continue a run, in Python and on the command line.
+CONTINUE = (
+    "To continue it, run it again with --resume (command line) or, where it saved a checkpoint, "
+    "with resume=True (Python)."
+)
+#: Status of a run: level, short sentence, and meaning or remedy.
 ENDS = {
     Status.EXACT: (
         "good",
@@ -30,33 +53,33 @@ ENDS = {
     Status.CONVERGED: (
         "good",
         "The computation finished.",
-        "It met every part of its stopping rule: nothing near by is better.",
+        "It met every part of its stopping rule: no small change improves the answer.",
     ),
     Status.COLLAPSED: (
         "bad",
         "No groups were found.",
-        "All groups came out nearly the same, which says nothing about who belongs together. Try "
-        "another seed, another number of groups, or another solver.",
+        "All groups are nearly the same, so they do not show which instruments belong together. "
+        "Try another seed, another number of groups, or another solver.",
     ),
     Status.STAGNATED: (
         "care",
         "The computation got stuck.",
-        "It no longer improved before it met its stopping rule. Try another solver.",
+        "It stopped improving before it met its stopping rule. Try another solver.",
     ),
     Status.MAX_ITER: (
         "care",
-        "The computation was cut off by its number of iterations.",
-        "Run it again with --resume to go on.",
+        "The computation reached its maximum number of iterations.",
+        CONTINUE,
     ),
     Status.TIME_OUT: (
         "care",
-        "The computation was cut off by its time limit.",
-        "Run it again with --resume to go on.",
+        "The computation reached its time limit.",
+        CONTINUE,
     ),
     Status.STOPPED: (
         "care",
         "The computation was stopped on request.",
-        "Run it again with --resume to go on.",
+        CONTINUE,
     ),
     Status.DIVERGED: (
         "bad",
@@ -68,13 +91,13 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Statement:
-    """One line of the verdict.
+    """One statement of the verdict.
 
     Attributes:
         level: ``"good"``, ``"care"`` or ``"bad"``.
-        short: the answer.
-        long: what it means.
-        term: the formal name, with its number.
+        short: the answer in one sentence.
+        long: the meaning of the answer.
+        term: formal name of the quantity with its value.
     """
 
     level: str
@@ -84,12 +107,44 @@ class Statement:
 
 
 def statements(result: Result) -> list[Statement]:
-    """What a person should know first: five answers."""
+    """The five answers that a person should know first."""
     return [_ended(result), _fit(result), _count(result), _sharpness(result), _agreement(result)]
 
 
+def extreme_statements(found: Extremes, k: int, words: Words) -> list[Statement]:
+    """Statements about the extremes that the groups rest on."""
+    chance = float(found.baseline.mean())
+    enough = found.above_chance >= LITTLE_ABOVE_CHANCE
+    made = [
+        Statement(
+            "good" if enough else "care",
+            f"Instruments {words.together} far more than by chance."
+            if enough
+            else f"Dependence in {words.events} is hardly above chance.",
+            "Independent instruments would show "
+            f"{share(chance / found.mean)} of the dependence that was found.",
+            f"mean tail dependence {found.mean:.2f}, independence baseline {chance:.2f}",
+        )
+    ]
+    events = len(found.estimate.dates)
+    if events < EVENTS_A_GROUP * k:
+        fewer = (
+            f"Use at most {max(1, events // EVENTS_A_GROUP)} groups, or a larger share of extreme "
+            "days: --q (command line) or q (Python)."
+        )
+        made.append(
+            Statement(
+                "care",
+                f"{events} extreme days are few for {k} groups.",
+                f"Groups then tend to be single events. {fewer}",
+                f"{events / k:.1f} exceedances per group; {EVENTS_A_GROUP} are recommended",
+            )
+        )
+    return made
+
+
 def overall(found: list[Statement]) -> tuple[str, str]:
-    """The level of the whole, and a sentence."""
+    """The level of the whole verdict, and a sentence."""
     levels = {s.level for s in found}
     if "bad" in levels:
         return "bad", "Do not use these groups."
@@ -100,7 +155,7 @@ def overall(found: list[Statement]) -> tuple[str, str]:
 
 
 def share(part: float) -> str:
-    """A fraction as per cent, never rounded to all or nothing when it is not.
+    """A fraction as per cent, never rounded to 0 or 100 unless it is exactly that.
 
     Example:
         >>> share(0.99997), share(1.0), share(0.5)
@@ -127,14 +182,18 @@ def _fit(result: Result) -> Statement:
     if c.exact or abs(c.error - c.floor_low) < c.resolution:
         return Statement("good", f"No other {k} groups could fit better.", explained, term)
     if c.excess is None:
-        return Statement("good" if c.converged else "care", "The fit is done.", explained, term)
+        return Statement("good" if c.converged else "care", "The fit is finished.", explained, term)
     excess = max(0.0, c.excess)
-    way = f"It went {share(max(0.0, 1 - excess))} of the way from no groups at all to that limit."
-    term = f"excess {excess:.4f}; {term}; worth {c.worth} of {c.possible} factors"
+    way = (
+        f"It covers {share(max(0.0, 1 - excess))} of the distance from no groups at all to the "
+        "least possible error."
+    )
+    factors = f"explains {c.factors_explained} of {c.factors_available} factors"
+    term = f"excess {excess:.4f}; {term}; {factors}"
     if excess <= GOOD_FIT:
         return Statement(
             "good",
-            f"The fit is next to the best that {k} groups allow.",
+            f"The fit is close to the best that {k} groups allow.",
             f"{way} {explained}",
             term,
         )
@@ -156,9 +215,9 @@ def _count(result: Result) -> Statement:
         range_ = f"{int(sizes[0])}"
     long = f"They have {range_} members each."
     if len(sizes) < k:
-        long += f" {k} were asked for; {k - len(sizes)} came out without members."
+        long += f" {k} were requested; {k - len(sizes)} have no members."
     if outside:
-        long += f" {outside:,} instruments are in none: nothing is known to go with them."
+        long += f" {outside:,} instruments have no group: all their loadings are zero."
     level = "good" if 2 * len(sizes) > k and len(sizes) > 0 else "care"
     noun = "group" if len(sizes) == 1 else "groups"
     return Statement(
@@ -170,17 +229,17 @@ def _sharpness(result: Result) -> Statement:
     labels, margins = result.labels(), result.margins()
     known = margins[labels >= 0]
     if not len(known):
-        return Statement("bad", "Nothing has a group.", "Every loading is zero.", "margin 0")
+        return Statement("bad", "No instrument has a group.", "Every loading is zero.", "margin 0")
     middle = float(known.median())
-    sure = float((known >= CLEAR).to(torch.float64).mean())
+    sure = float((known >= CLEAR_MARGIN).to(torch.float64).mean())
     long = (
         f"For a typical instrument the second-best group fits {share(1 - middle)} as well as its "
         f"own; {share(sure)} of the instruments belong clearly to one group."
     )
     term = f"median margin {middle:.2f}"
-    if middle >= CLEAR:
+    if middle >= CLEAR_MARGIN:
         return Statement("good", "The groups are sharp.", long, term)
-    if middle >= BLURRED:
+    if middle >= BLURRED_MARGIN:
         return Statement("good", "The groups overlap somewhat.", long, term)
     return Statement("care", "The groups are blurred.", long, term)
 
@@ -189,34 +248,38 @@ def _agreement(result: Result) -> Statement:
     agreement = result.certificate.agreement
     if result.status is Status.EXACT:
         return Statement(
-            "good", "There is nothing to draw lots about.", "The answer is in closed form.", "exact"
+            "good",
+            "The result does not depend on a random start.",
+            "The answer is in closed form.",
+            "exact",
         )
     if agreement is None:
         return Statement(
             "care",
             "Other starts were not tried.",
-            "Whether they would find the same groups is not known: pass --starts 5.",
+            "Whether they would find the same groups is not known. Use --starts 5 (command line) "
+            "or n_init=5 (Python).",
             "agreement not measured",
         )
-    term = f"adjusted Rand index {agreement:.2f} (1 the same, 0 chance)"
-    if agreement >= SAME:
+    term = f"adjusted Rand index {agreement:.2f} (1: the same groups, 0: chance)"
+    if agreement >= SAME_GROUPS:
         return Statement(
             "good",
             "Other starts find the same groups.",
-            "The computation was begun from several places and ended with the same groups.",
+            "The computation started from several points and ended with the same groups.",
             term,
         )
     if agreement >= AGREED:
         return Statement(
             "good",
             "Other starts find mostly the same groups.",
-            "A few instruments, those with low clarity, may go with one group or another.",
+            "A few instruments with low clarity may belong to one group or another.",
             term,
         )
     return Statement(
         "care",
         "Other starts find other groups.",
-        "Equally good fits disagree about who belongs together: the data do not decide. Try "
-        "another number of groups, and look at what they have in common.",
+        "Equally good fits disagree about which instruments belong together: the data do not "
+        "decide. Try another number of groups.",
         term,
     )

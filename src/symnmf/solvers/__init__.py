@@ -1,27 +1,12 @@
 """The algorithms, each a frozen dataclass of hyper-parameters; the registry names them.
 
-Calling the package lists the registry:
-
 >>> import symnmf as sn
->>> sn.solvers()["admm"].reference
+>>> sn.solvers.available()["admm"].reference
 'Boyd et al. 2011'
 """
 
-from __future__ import annotations
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check, Solver, State
+from symnmf.solvers.registry import available, make_solver
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from symnmf.solvers.registry import Row
-
-
-class _Solvers(ModuleType):
-    def __call__(self) -> dict[str, Row]:
-        from symnmf.solvers.registry import solvers
-
-        return solvers()
-
-
-sys.modules[__name__].__class__ = _Solvers
+__all__ = ["Check", "Problem", "Solver", "State", "available", "make_solver"]

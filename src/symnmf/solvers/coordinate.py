@@ -6,9 +6,9 @@ W is the previous H. α is ``coupling`` · n·s / k, n·s / k being the size of 
 
 Differences from the paper (its appendix C):
 
-1. α begins small, where the answers are better, and doubles at every stagnant look with the
-   gradient above its gate, where H and W circle around each other. ``alpha`` sets it outright and
-   for good; the paper's are 10² to 10⁴.
+1. α begins small, where the answers are better, and doubles at every stagnant check with the
+   gradient above its gate, where H and W circle around each other. ``alpha`` fixes it; the paper's
+   values are 10² to 10⁴.
 2. The start factor is multiplied by the number that fits S best: half the size, as the paper's
    start is, makes the first least-squares steps twice too large.
 """
@@ -16,37 +16,39 @@ Differences from the paper (its appendix C):
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from symnmf.contract import Check, Problem, Solver, State
-from symnmf.objective import best_scale
-from symnmf.solvers.checks import positive
+from symnmf.core.objective import best_scale
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check, Solver, State
+from symnmf.options import option
 from symnmf.solvers.nnls import nnls_rows
 
 
 @dataclass
 class CoupledState(State):
-    """``alpha``: the coupling in force."""
+    """``alpha``: the coupling in use."""
 
     alpha: float
 
 
+CoupledT = TypeVar("CoupledT", bound=CoupledState)
+
+
 @dataclass(frozen=True)
-class TwoFactor(Solver):
+class TwoFactor(Solver[CoupledT]):
     """What HALS and ANLS share: the start and the coupling.
 
     Arguments:
         coupling: α against the size of ‖h_j‖², at first.
-        alpha: α itself, kept; overrides ``coupling``.
+        alpha: α itself, which then never changes; overrides ``coupling``.
     """
 
-    coupling: float = 0.1
-    alpha: float | None = None
-
-    def __post_init__(self) -> None:
-        positive(self, "coupling", "alpha")
+    coupling: float = option(0.1, above=0)
+    alpha: float | None = option(None, above=0)
 
     def begin(self, problem: Problem) -> tuple[Tensor, Tensor, float]:
         """The scaled start factor, its product, and α."""
@@ -56,20 +58,15 @@ class TwoFactor(Solver):
         size = problem.S.n * problem.entry_scale**2
         return H * scale, SH * scale, self.alpha or self.coupling * size
 
-    def init_state(self, problem: Problem) -> CoupledState:
-        """At the scaled start factor."""
-        return CoupledState(*self.begin(problem))
-
-    def react(self, problem: Problem, state: State, check: Check) -> State:
+    def react(self, problem: Problem, state: CoupledT, check: Check) -> CoupledT:
         """Couple the factors more strongly."""
-        assert isinstance(state, CoupledState)
         if self.alpha is not None or check.kkt_ratio < 1.0:
             return state
         return replace(state, alpha=2 * state.alpha)
 
 
 @dataclass(frozen=True)
-class HALS(TwoFactor):
+class HALS(TwoFactor[CoupledState]):
     """Hierarchical alternating least squares: one column after the other, in closed form.
 
         h_j ← [(S w_j − Σ_{l≠j} ⟨w_l, w_j⟩ h_l + α w_j) / (‖w_j‖² + α)]₊
@@ -77,10 +74,13 @@ class HALS(TwoFactor):
     Reference: Cichocki and Phan (2009); Kim, He and Park (2014), doi:10.1007/s10898-013-0035-4.
     """
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def init_state(self, problem: Problem) -> CoupledState:
+        """At the scaled start factor."""
+        return CoupledState(*self.begin(problem))
+
+    def step(self, problem: Problem, state: CoupledState, rng: torch.Generator) -> CoupledState:
         """One product and one sweep over the columns."""
-        assert isinstance(state, CoupledState)
-        SW = problem.S.matmul(state.H) if state.SH is None else state.SH
+        SW = state.product(problem.S)
         return CoupledState(hals_sweep(state.H, SW, state.alpha), None, state.alpha)
 
 
@@ -97,7 +97,7 @@ def hals_sweep(W: Tensor, SW: Tensor, alpha: float) -> Tensor:  # (n, k)
 
 
 @dataclass(frozen=True)
-class ANLS(TwoFactor):
+class ANLS(TwoFactor[CoupledState]):
     """Alternating non-negative least squares, each solved exactly.
 
         H ← argmin_{H ≥ 0} ‖S − W Hᵀ‖² + α ‖H − W‖²
@@ -109,11 +109,14 @@ class ANLS(TwoFactor):
     doi:10.1007/s10898-014-0247-2.
     """
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def init_state(self, problem: Problem) -> CoupledState:
+        """At the scaled start factor."""
+        return CoupledState(*self.begin(problem))
+
+    def step(self, problem: Problem, state: CoupledState, rng: torch.Generator) -> CoupledState:
         """One product and n small least-squares problems."""
-        assert isinstance(state, CoupledState)
         W, alpha = state.H, state.alpha
-        SW = problem.S.matmul(W) if state.SH is None else state.SH
+        SW = state.product(problem.S)
         A = W.T @ W
         A.diagonal().add_(alpha)
         return CoupledState(nnls_rows(A, torch.add(SW, W, alpha=alpha), W), None, alpha)

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from symnmf.contract import Problem, Solver, State
-from symnmf.objective import gradient, inner64
-from symnmf.solvers.checks import positive
+from symnmf.core.objective import gradient
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Solver, State
+from symnmf.numerics import inner64
+from symnmf.options import option
 
 
 @dataclass(frozen=True)
-class MultiplicativeUpdate(Solver):
+class MultiplicativeUpdate(Solver[State]):
     """Dampened multiplicative update.
 
         H ← ½ H ∘ (1 + S H / (H HᵀH + ε))
@@ -26,10 +28,7 @@ class MultiplicativeUpdate(Solver):
     Reference: He et al. (2011), doi:10.1109/TNN.2011.2172457.
     """
 
-    eps: float = 1.2e-7
-
-    def __post_init__(self) -> None:
-        positive(self, "eps")
+    eps: float = option(1.2e-7, above=0)
 
     def init_state(self, problem: Problem) -> State:
         """At the start factor."""
@@ -37,7 +36,7 @@ class MultiplicativeUpdate(Solver):
 
     def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
         """One product with S."""
-        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        SH = state.product(problem.S)
         return State(multiply(state.H, SH, self.eps * problem.S.scale() ** 1.5), None)
 
 
@@ -51,15 +50,12 @@ class TraceNormUpdate(MultiplicativeUpdate):
         lam: λ; the paper's update fails from 1 on.
     """
 
-    lam: float = 1e-4
-
-    def __post_init__(self) -> None:
-        positive(self, "eps", "lam")
+    lam: float = option(1e-4, above=0)
 
     def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
         """One product with S."""
         H = state.H
-        SH = problem.S.matmul(H) if state.SH is None else state.SH
+        SH = state.product(problem.S)
         pull = self.lam * problem.S.trace()
         push = self.lam * inner64(H, H)
         eps = self.eps * problem.S.scale() ** 1.5
@@ -69,7 +65,7 @@ class TraceNormUpdate(MultiplicativeUpdate):
 
 
 @dataclass(frozen=True)
-class ExponentiatedGradient(Solver):
+class ExponentiatedGradient(Solver[State]):
     """Mirror descent with negative entropy.
 
         H ← H ∘ exp(−η ∇f)
@@ -81,11 +77,8 @@ class ExponentiatedGradient(Solver):
     Reference: Kivinen and Warmuth (1997), doi:10.1006/inco.1996.2612.
     """
 
-    step_size: float = 0.5
-    eta: float | None = None
-
-    def __post_init__(self) -> None:
-        positive(self, "step_size", "eta")
+    step_size: float = option(0.5, above=0)
+    eta: float | None = option(None, above=0)
 
     def init_state(self, problem: Problem) -> State:
         """At the start factor."""
@@ -93,7 +86,7 @@ class ExponentiatedGradient(Solver):
 
     def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
         """One product with S."""
-        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        SH = state.product(problem.S)
         eta = self.eta or self.step_size / (4 * float(SH.max()))
         return State(gradient(state.H, SH).mul_(-eta).exp_().mul_(state.H), None)
 

@@ -3,57 +3,68 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
-from math import inf
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 
-from symnmf.contract import Memory, Problem, Solver, State, whole
-from symnmf.objective import gauss_newton, gradient, hessian_diagonal, inner64, objective
-from symnmf.solvers.checks import positive
-from symnmf.solvers.search import Point, SearchState, backtrack, begin, first_step
+from symnmf.core.objective import gauss_newton, gradient, hessian_diagonal, objective
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Checkpointable, Solver
+from symnmf.numerics import inner64
+from symnmf.options import option
+from symnmf.solvers.line_search import Point, SearchState, backtrack, begin, first_step
 from symnmf.solvers.space import Projected, Space
+
+MethodStateT = TypeVar("MethodStateT", bound=Checkpointable)
 
 
 @dataclass
-class CurvatureState(SearchState):
-    """``memory`` belongs to the method."""
+class CurvatureState(SearchState, Generic[MethodStateT]):
+    """State of a curvature method; ``method_state`` is what it carries from step to step."""
 
-    memory: Memory
+    method_state: MethodStateT
 
 
 @dataclass(frozen=True)
-class SecondOrder(Solver):
+class SecondOrder(Solver[CurvatureState[MethodStateT]]):
     """θ ← retract(θ + η p), p a direction from curvature, η by Armijo backtracking from 1.
 
-    Where p is no descent direction, −∇f on the free entries takes its place.
+    Where p is not a descent direction, −∇f on the free entries takes its place.
 
     Arguments:
-        space: keeps H non-negative.
+        space: space in which H stays non-negative.
     """
 
     space: Space = field(default=Projected(), kw_only=True)
 
-    def memory(self, theta: Tensor) -> Memory:
-        """What the method remembers before the first step."""
-        return Memory()
+    @abstractmethod
+    def init_method_state(self) -> MethodStateT:
+        """The state of the method before the first step."""
 
     @abstractmethod
     def direction(
-        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+        self,
+        problem: Problem,
+        state: CurvatureState[MethodStateT],
+        grad_H: Tensor,
+        grad: Tensor,
+        free: Tensor,
     ) -> Tensor:
         """P on the free entries, from ∇_H f and ∇_θ f."""
 
-    def init_state(self, problem: Problem) -> CurvatureState:
+    def init_state(self, problem: Problem) -> CurvatureState[MethodStateT]:
         """At the start factor."""
         theta, H, unit = begin(problem, self.space)
-        return CurvatureState(H, None, theta, 1.0, unit, self.memory(theta))
+        return CurvatureState(H, None, theta, 1.0, unit, self.init_method_state())
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(
+        self, problem: Problem, state: CurvatureState[MethodStateT], rng: torch.Generator
+    ) -> CurvatureState[MethodStateT]:
         """One product, and one more for each halving."""
-        assert isinstance(state, CurvatureState)
-        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        SH = state.product(problem.S)
         here = Point(state.theta, state.H, SH, objective(state.H, SH))
         grad_H = gradient(state.H, SH)
         grad = self._pull(state, grad_H)
@@ -63,9 +74,9 @@ class SecondOrder(Solver):
             p = torch.where(free, -grad, 0).mul_(first_step(grad, state.unit))
         found = backtrack(problem, self.space, here, grad, p, min(1.0, 2 * state.eta), state.unit)
         there, eta = found or (here, state.eta)
-        return CurvatureState(there.H, there.SH, there.theta, eta, state.unit, state.memory)
+        return replace(state, H=there.H, SH=there.SH, theta=there.theta, eta=eta)
 
-    def _pull(self, state: CurvatureState, X: Tensor) -> Tensor:
+    def _pull(self, state: CurvatureState[MethodStateT], X: Tensor) -> Tensor:
         """X through the derivative of H in θ; X itself where that is the identity."""
         if isinstance(self.space, Projected):
             return X
@@ -73,24 +84,30 @@ class SecondOrder(Solver):
 
 
 @dataclass(frozen=True)
-class DiagonalNewton(SecondOrder):
+class DiagonalNewton(SecondOrder[Checkpointable]):
     """Newton's method with the diagonal of the Hessian, damped.
 
         p = −∇f / (|d| + λ)
 
     Arguments:
-        damping: λ against the mean of |d|; the paper's λ is 0.5 outright.
+        damping: λ against the mean of |d|; the paper's λ is 0.5, whatever the mean.
 
     Reference: Levenberg (1944); Marquardt (1963), doi:10.1137/0111030.
     """
 
-    damping: float = 0.5
+    damping: float = option(0.5, above=0)
 
-    def __post_init__(self) -> None:
-        positive(self, "damping")
+    def init_method_state(self) -> Checkpointable:
+        """Empty."""
+        return Checkpointable()
 
     def direction(
-        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+        self,
+        problem: Problem,
+        state: CurvatureState[Checkpointable],
+        grad_H: Tensor,
+        grad: Tensor,
+        free: Tensor,
     ) -> Tensor:
         """The damped Newton step of each entry by itself."""
         diagonal = hessian_diagonal(state.H, problem.S.diag())
@@ -99,7 +116,7 @@ class DiagonalNewton(SecondOrder):
 
 
 @dataclass
-class Pairs(Memory):
+class Pairs(Checkpointable):
     """Steps s and gradient changes y, oldest first; θ and ∇f of the last step."""
 
     s: tuple[Tensor, ...]
@@ -109,30 +126,31 @@ class Pairs(Memory):
 
 
 @dataclass(frozen=True)
-class LBFGS(SecondOrder):
+class LBFGS(SecondOrder[Pairs]):
     """Limited-memory BFGS by the two-loop recursion, on the free entries.
 
     Arguments:
-        pairs: how many (s, y) are kept, two n×k arrays each; the paper's is 100.
+        pairs: number of pairs (s, y), two n×k arrays each; the paper's is 100.
 
     Reference: Nocedal and Wright (2006), algorithm 7.4.
     """
 
-    pairs: int = 10
+    pairs: int = option(10, whole=True, at_least=1)
 
-    def __post_init__(self) -> None:
-        positive(self, "pairs")
-
-    def memory(self, theta: Tensor) -> Pairs:
+    def init_method_state(self) -> Pairs:
         """No pairs."""
         return Pairs((), (), None, None)
 
     def direction(
-        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+        self,
+        problem: Problem,
+        state: CurvatureState[Pairs],
+        grad_H: Tensor,
+        grad: Tensor,
+        free: Tensor,
     ) -> Tensor:
-        """Remember the last pair, then run both loops."""
-        known = state.memory
-        assert isinstance(known, Pairs)
+        """Add the last pair, then run both loops."""
+        known = state.method_state
         if known.theta is not None and known.grad is not None:
             s, y = state.theta - known.theta, grad - known.grad
             if inner64(s, y) > 1e-8 * inner64(y, y) ** 0.5 * inner64(s, s) ** 0.5:
@@ -157,7 +175,7 @@ def two_loop(q: Tensor, s: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
 
 
 @dataclass(frozen=True)
-class PGNCG(SecondOrder):
+class PGNCG(SecondOrder[Checkpointable]):
     """Projected Gauss–Newton with truncated conjugate gradients.
 
         (2 JᵀJ) p = −∇f on the free entries, J the derivative of H Hᵀ, by a few CG steps
@@ -170,13 +188,19 @@ class PGNCG(SecondOrder):
     Reference: Eswar et al. (2020), doi:10.1137/19M1254532.
     """
 
-    cg_iters: int = 10
+    cg_iters: int = option(10, whole=True, at_least=1)
 
-    def __post_init__(self) -> None:
-        whole("PGNCG.cg_iters", self.cg_iters, 1, inf, "that is positive")
+    def init_method_state(self) -> Checkpointable:
+        """Empty."""
+        return Checkpointable()
 
     def direction(
-        self, problem: Problem, state: CurvatureState, grad_H: Tensor, grad: Tensor, free: Tensor
+        self,
+        problem: Problem,
+        state: CurvatureState[Checkpointable],
+        grad_H: Tensor,
+        grad: Tensor,
+        free: Tensor,
     ) -> Tensor:
         """CG from zero, stopped where the curvature ends."""
 
@@ -187,9 +211,8 @@ class PGNCG(SecondOrder):
         return conjugate_gradients(matvec, torch.where(free, -grad, 0), self.cg_iters)
 
 
-def conjugate_gradients(matvec: object, right: Tensor, steps: int) -> Tensor:
+def conjugate_gradients(matvec: Callable[[Tensor], Tensor], right: Tensor, steps: int) -> Tensor:
     """A few steps towards A x = right for a positive semidefinite A; ``right`` is overwritten."""
-    assert callable(matvec)
     x, r, p = torch.zeros_like(right), right, right.clone()
     size = first = inner64(r, r)
     for _ in range(steps):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from symnmf.operators.base import row_chunks
+from symnmf.numerics import row_chunks
 
 #: Numbers in the small systems that are factorized at a time, and most exchanges.
 SYSTEMS, EXCHANGES = 1 << 18, 100

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from symnmf.contract import Problem, Solver, State
-from symnmf.objective import gradient, objective
-from symnmf.solvers.checks import between, positive
-from symnmf.solvers.search import Point, SearchState, backtrack, begin, first_step, point
+from symnmf.core.objective import gradient, objective
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Solver
+from symnmf.options import option
+from symnmf.solvers.line_search import Point, SearchState, backtrack, begin, first_step, point
 from symnmf.solvers.space import Projected, Space
 
 
 @dataclass(frozen=True)
-class ProjectedGradient(Solver):
+class ProjectedGradient(Solver[SearchState]):
     """Projected gradient descent with Armijo backtracking.
 
         θ ← retract(θ − η ∇_θ f)
@@ -23,7 +24,7 @@ class ProjectedGradient(Solver):
     The search begins at twice the last accepted η.
 
     Arguments:
-        space: keeps H non-negative.
+        space: space in which H stays non-negative.
 
     Reference: Lin (2007), doi:10.1162/neco.2007.19.10.2756.
     """
@@ -35,10 +36,9 @@ class ProjectedGradient(Solver):
         theta, H, unit = begin(problem, self.space)
         return SearchState(H, None, theta, 0.0, unit)
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(self, problem: Problem, state: SearchState, rng: torch.Generator) -> SearchState:
         """One product, and one more for each halving."""
-        assert isinstance(state, SearchState)
-        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        SH = state.product(problem.S)
         here = Point(state.theta, state.H, SH, objective(state.H, SH))
         grad = self.space.pull_gradient(state.theta, gradient(state.H, SH), state.unit)
         eta = 2 * state.eta or first_step(grad, state.unit)
@@ -55,7 +55,7 @@ class VelocityState(SearchState):
 
 
 @dataclass(frozen=True)
-class HeavyBall(Solver):
+class HeavyBall(Solver[VelocityState]):
     """Heavy-ball momentum on projected descent: the paper's documented failure.
 
         v ← β v − η ∇_θ f,   θ ← retract(θ + v)
@@ -65,28 +65,23 @@ class HeavyBall(Solver):
     Arguments:
         momentum: β.
         step_size: first step of the root mean square entry, against its final size.
-        space: keeps H non-negative.
+        space: space in which H stays non-negative.
 
     Reference: Polyak (1964), doi:10.1016/0041-5553(64)90137-5.
     """
 
-    momentum: float = 0.9
-    step_size: float = 0.1
+    momentum: float = option(0.9, at_least=0, below=1)
+    step_size: float = option(0.1, above=0)
     space: Space = Projected()
-
-    def __post_init__(self) -> None:
-        positive(self, "step_size")
-        between(self, 0, 1, "momentum")
 
     def init_state(self, problem: Problem) -> VelocityState:
         """At rest; η is set at the first step and stays."""
         theta, H, unit = begin(problem, self.space)
         return VelocityState(H, None, theta, 0.0, unit, torch.zeros_like(theta))
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(self, problem: Problem, state: VelocityState, rng: torch.Generator) -> VelocityState:
         """One product."""
-        assert isinstance(state, VelocityState)
-        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        SH = state.product(problem.S)
         grad = self.space.pull_gradient(state.theta, gradient(state.H, SH), state.unit)
         state.eta = state.eta or 10 * self.step_size * first_step(grad, state.unit)
         state.v.mul_(self.momentum).sub_(grad, alpha=state.eta)
@@ -105,7 +100,7 @@ class FistaState(SearchState):
 
 
 @dataclass(frozen=True)
-class Fista(Solver):
+class Fista(Solver[FistaState]):
     """Accelerated projected gradient with adaptive restart.
 
         Y = θ + (τ − 1)/τ₊ · (θ − θ₋),   τ₊ = (1 + √(1 + 4τ²)) / 2,   θ ← retract(Y − η ∇f(Y))
@@ -114,7 +109,7 @@ class Fista(Solver):
     projected space S·Y comes from the two products that are known already.
 
     Arguments:
-        space: keeps H non-negative.
+        space: space in which H stays non-negative.
 
     Reference: Beck and Teboulle (2009), doi:10.1137/080716542; O'Donoghue and Candès (2015),
     arXiv:1204.3982.
@@ -128,10 +123,9 @@ class Fista(Solver):
         SH = problem.S.matmul(H)
         return FistaState(H, SH, theta, 0.0, unit, theta, SH, 1.0)
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(self, problem: Problem, state: FistaState, rng: torch.Generator) -> FistaState:
         """One product, and one more for each halving (and for Y, off the projected space)."""
-        assert isinstance(state, FistaState)
-        SH = problem.S.matmul(state.H) if state.SH is None else state.SH
+        SH = state.product(problem.S)
         value = objective(state.H, SH)
         tau = (1 + (1 + 4 * state.tau**2) ** 0.5) / 2
         weight = (state.tau - 1) / tau

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any
 
-from symnmf.contract import Solver
+from symnmf.core.solver import Solver
 from symnmf.errors import InvalidInput, UnknownName
+from symnmf.options import Constraint, constraints
 from symnmf.solvers.coordinate import ANLS, HALS
 from symnmf.solvers.first_order import (
     AdaGrad,
@@ -16,16 +17,16 @@ from symnmf.solvers.first_order import (
     Adan,
     Anneal,
     Averaged,
-    Blocks,
+    BlockSampling,
     DualAveraging,
-    Entries,
+    EntrySampling,
     FirstOrder,
-    Full,
+    FullBatch,
     Grow,
-    Hybrid,
     Reset,
     RMSprop,
-    Rows,
+    RowSampling,
+    SnapshotHybrid,
 )
 from symnmf.solvers.multiplicative import (
     ExponentiatedGradient,
@@ -39,26 +40,26 @@ from symnmf.solvers.space import Projected, Softplus
 from symnmf.solvers.splitting import ADMM, LAI
 from symnmf.solvers.unfolded import SymNMFNet
 
-#: Fields that hold parts, not numbers.
-PARTS = {"rule", "sampling", "reactions", "space", "inner"}
+#: The solver that ``"auto"`` chooses unless the answer is known.
+DEFAULT = "sketched"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One solver of the registry: its parts, and what there is to know about it.
+    """One solver of the registry: its parts and its properties.
 
     Attributes:
-        name: what the caller says.
+        name: the name that the caller passes.
         family: the paper's family.
         solver: its class; or a rule, which makes a first-order solver.
-        products: of S with k columns in an iteration.
-        memory: n×k arrays alive in a fit, S aside, spectrum and looks included.
+        products: number of products of S with k columns in an iteration.
+        arrays: number of n×k arrays alive in a fit, without S, with the spectrum and the checks.
         paper: the paper's hyper-parameters, where it states them.
-        reference: where the method comes from.
-        tier: ``"default"``, or ``"study"`` for rows kept for comparison.
+        reference: publication of the method.
+        tier: ``"standard"``, or ``"study"`` for rows that are here for comparison.
         sampling, hybrid, reactions, averaged: further parts of a first-order solver.
         space: how H stays non-negative.
-        start: start factor unless the caller says otherwise.
+        start: start factor unless the caller passes one.
         defaults: hyper-parameters that differ from those of the parts.
     """
 
@@ -66,11 +67,11 @@ class Row:
     family: str
     solver: type
     products: str
-    memory: int
+    arrays: int
     paper: str
     reference: str
-    tier: str = "default"
-    sampling: type = Full
+    tier: str = "standard"
+    sampling: type = FullBatch
     hybrid: bool = False
     reactions: tuple[type, ...] = ()
     averaged: bool = False
@@ -80,23 +81,30 @@ class Row:
 
     @property
     def deterministic(self) -> bool:
-        """Whether steps draw nothing."""
-        return self.sampling is Full
+        """Whether the steps draw no random numbers."""
+        return self.sampling is FullBatch
+
+    @property
+    def constraints(self) -> dict[str, Constraint]:
+        """Constraint of each option, by name."""
+        return {name: limit for part in self._parts for name, limit in constraints(part).items()}
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Hyper-parameters and our defaults."""
-        parts = [self.solver, self.sampling, *self.reactions, self.space]
-        if self.hybrid:
-            parts.append(Hybrid)
         return {
             f.name: self.defaults.get(f.name, f.default)
-            for part in parts
+            for part in self._parts
             for f in fields(part)
-            if f.name not in PARTS and f.default is not MISSING
+            if f.name in constraints(part)
         }
 
-    def make(self, **options: Any) -> Solver:
+    @property
+    def _parts(self) -> list[type]:
+        hybrid = [SnapshotHybrid] if self.hybrid else []
+        return [self.solver, self.sampling, *self.reactions, self.space, *hybrid]
+
+    def make(self, **options: Any) -> Solver[Any]:
         """The solver with the given hyper-parameters."""
         values = {**self.parameters, **options}
 
@@ -107,11 +115,11 @@ class Row:
         names = {f.name for f in fields(self.solver)}
         space = build(self.space)
         if issubclass(self.solver, Solver):
-            made: Solver = build(self.solver, **({"space": space} if "space" in names else {}))
+            made: Solver[Any] = build(self.solver, **({"space": space} if "space" in names else {}))
             return made
         sampling = build(self.sampling)
         if self.hybrid:
-            sampling = build(Hybrid, inner=sampling)
+            sampling = build(SnapshotHybrid, inner=sampling)
         reactions = tuple(build(reaction) for reaction in self.reactions)
         first_order = FirstOrder(build(self.solver), sampling, reactions, space)
         return Averaged(first_order) if self.averaged else first_order
@@ -120,26 +128,30 @@ class Row:
 F1, F2, F3 = "F1 multiplicative", "F2 projected gradient", "F3 adaptive"
 F4, F5, F6, F7 = "F4 coordinate", "F5 second order", "F6 splitting", "F7 unfolded"
 DUCHI, NEW = "Duchi et al. 2011", "the founding paper, 5.1"
+#: Reactions of rules that average squared gradients, and so never shrink their steps themselves.
 FORGET = (Anneal,)
+#: Of rows in the space of the logarithm.
 LOG: dict[str, Any] = {"space": Softplus, "tier": "study"}
 
 
-def _block(name: str, memory: int, paper: str, **rest: Any) -> Row:
+def _block(name: str, arrays: int, paper: str, **rest: Any) -> Row:
     phi = {"phi": 0.5}
-    return Row(name, F3, AdaGrad, "2φ", memory, paper, NEW, sampling=Blocks, defaults=phi, **rest)
+    return Row(
+        name, F3, AdaGrad, "2φ", arrays, paper, NEW, sampling=BlockSampling, defaults=phi, **rest
+    )
 
 
-def _entry(name: str, memory: int, paper: str, phi: float, **rest: Any) -> Row:
-    chosen = {"sampling": Entries, "defaults": {"phi": phi}, "tier": "study", **rest}
+def _entry(name: str, arrays: int, paper: str, phi: float, **rest: Any) -> Row:
+    chosen = {"sampling": EntrySampling, "defaults": {"phi": phi}, "tier": "study", **rest}
     rule = chosen.pop("rule", AdaGrad)
-    return Row(name, F3, rule, "φ/k", memory, paper, NEW, **chosen)
+    return Row(name, F3, rule, "φ/k", arrays, paper, NEW, **chosen)
 
 
 ROWS: tuple[Row, ...] = (
-    Row("mu", F1, MultiplicativeUpdate, "1", 10, "none", "He et al. 2011"),
-    Row("mu-nndsvd", F1, MultiplicativeUpdate, "1", 10, "none", "He et al. 2011", start="nndsvd"),
-    Row("mu-trace", F1, TraceNormUpdate, "1", 10, "lam below 1", NEW, "study"),
-    Row("exponentiated-gradient", F1, ExponentiatedGradient, "1", 10, "none stated",
+    Row("mu", F1, MultiplicativeUpdate, "1", 11, "none", "He et al. 2011"),
+    Row("mu-nndsvd", F1, MultiplicativeUpdate, "1", 11, "none", "He et al. 2011", start="nndsvd"),
+    Row("mu-trace", F1, TraceNormUpdate, "1", 11, "lam below 1", NEW, "study"),
+    Row("exponentiated-gradient", F1, ExponentiatedGradient, "1", 11, "none stated",
         "Kivinen and Warmuth 1997", "study"),
     Row("pgd", F2, ProjectedGradient, "1+", 14, "c=1e-4, halving", "Lin 2007"),
     Row("pgd-momentum", F2, HeavyBall, "1", 11, "none stated", "Polyak 1964", "study"),
@@ -149,15 +161,15 @@ ROWS: tuple[Row, ...] = (
         reactions=FORGET),
     Row("adam", F3, Adam, "1", 12, "eta=0.01, beta1=0.9, beta2=0.999", "Kingma and Ba 2015",
         reactions=FORGET),
-    Row("nadam", F3, Adam, "1", 12, "as adam", "Dozat 2016", reactions=FORGET,
+    Row("nadam", F3, Adam, "1", 13, "as adam", "Dozat 2016", reactions=FORGET,
         defaults={"nesterov": True}),
-    Row("adan", F3, Adan, "1", 14, "none stated", "Xie et al. 2023", reactions=FORGET),
+    Row("adan", F3, Adan, "1", 15, "none stated", "Xie et al. 2023", reactions=FORGET),
     Row("piecewise-adagrad", F3, AdaGrad, "1", 11, "eta=1, memory_iters=10, margin=3, 10 or 30",
         NEW, reactions=(Reset,)),
-    Row("row-adagrad", F3, AdaGrad, "φ", 11, "eta=2, phi=0.5", NEW, "study", sampling=Rows),
-    Row("row-svrg", F3, AdaGrad, "φ + 1/period", 13, "eta=2, phi=0.5", NEW, sampling=Rows,
+    Row("row-adagrad", F3, AdaGrad, "φ", 13, "eta=2, phi=0.5", NEW, "study", sampling=RowSampling),
+    Row("row-svrg", F3, AdaGrad, "φ + 1/period", 13, "eta=2, phi=0.5", NEW, sampling=RowSampling,
         hybrid=True),
-    Row("row-reset", F3, AdaGrad, "φ", 11, "fails", NEW, "study", sampling=Rows,
+    Row("row-reset", F3, AdaGrad, "φ", 13, "fails", NEW, "study", sampling=RowSampling,
         reactions=(Reset,)),
     _entry("entry-adagrad", 12, "phi up to 0.2: fails", 0.1),
     _entry("entry-svrg", 13, "phi up to 0.2: fails", 0.1, hybrid=True),
@@ -167,19 +179,19 @@ ROWS: tuple[Row, ...] = (
     _entry("adaptgrow", 12, "eta=1, phi=0.25", 0.25, reactions=(Grow,)),
     _entry("adaptgrow-svrg", 13, "eta=1, phi=0.25", 0.25, hybrid=True, reactions=(Grow,)),
     _entry("adaptgrow-reset", 12, "eta=1, phi=0.25", 0.25, reactions=(Grow, Reset)),
-    _block("block-adaptgrow", 13, "phi=0.5", reactions=(Grow,)),
+    _block("block-adaptgrow", 14, "phi=0.5", reactions=(Grow,)),
     _block("block-svrg-adaptgrow", 14, "phi=0.5 or 0.75", hybrid=True, reactions=(Grow,)),
-    _block("block-reset-adaptgrow", 13, "phi=0.5", reactions=(Grow, Reset), tier="study"),
+    _block("block-reset-adaptgrow", 14, "phi=0.5", reactions=(Grow, Reset), tier="study"),
     _block("block-svrg-reset-adaptgrow", 14, "phi=0.5", hybrid=True, reactions=(Grow, Reset),
            tier="study"),
     Row("hals", F4, HALS, "1", 12, "alpha=100 to 10000", "Kim et al. 2014"),
-    Row("anls", F4, ANLS, "1", 12, "alpha=100 or 1000", "Kuang et al. 2015"),
+    Row("anls", F4, ANLS, "1", 13, "alpha=100 or 1000", "Kuang et al. 2015"),
     Row("newton", F5, DiagonalNewton, "1+", 15, "eta=0.1, reg=0.5", "Marquardt 1963"),
     Row("lbfgs", F5, LBFGS, "1+", 40, "pairs=100", "Nocedal and Wright 2006"),
-    Row("pgncg", F5, PGNCG, "1+", 13, "none stated", "Eswar et al. 2020"),
+    Row("pgncg", F5, PGNCG, "1+", 14, "none stated", "Eswar et al. 2020"),
     Row("admm", F6, ADMM, "1", 11, "rho=50 or 500", "Boyd et al. 2011"),
-    Row("lai", F6, LAI, "0, then 1", 12, "alpha=100, refine=0", "Hayashi et al. 2024"),
-    Row("sketched", F6, Sketched, "0, then 0.1", 15, "rejects sketching", "this library"),
+    Row("lai", F6, LAI, "0, then 1", 12, "alpha=100, refine=False", "Hayashi et al. 2024"),
+    Row("sketched", F6, Sketched, "0, then 0.1", 18, "rejects sketching", "this library"),
     Row("symnmf-net", F7, SymNMFNet, "2T", 40, "blocks=5, rate=0.1", "Li et al. 2022", "study"),
     Row("pgd-log", F2, ProjectedGradient, "1+", 17, "as pgd", "Lin 2007", **LOG),
     Row("pgd-momentum-log", F2, HeavyBall, "1", 13, "as pgd-momentum", "Polyak 1964", **LOG),
@@ -190,25 +202,25 @@ ROWS: tuple[Row, ...] = (
     Row("nadam-log", F3, Adam, "1", 14, "as adam", "Dozat 2016", reactions=FORGET,
         defaults={"nesterov": True}, **LOG),
     Row("adan-log", F3, Adan, "1", 16, "as adan", "Xie et al. 2023", reactions=FORGET, **LOG),
-    Row("newton-log", F5, DiagonalNewton, "1+", 17, "as newton", "Marquardt 1963", **LOG),
+    Row("newton-log", F5, DiagonalNewton, "1+", 18, "as newton", "Marquardt 1963", **LOG),
     Row("lbfgs-log", F5, LBFGS, "1+", 42, "as lbfgs", "Nocedal and Wright 2006", **LOG),
     Row("pgncg-log", F5, PGNCG, "1+", 20, "as pgncg", "Eswar et al. 2020", **LOG),
 )  # fmt: skip
 
 
-def solvers() -> dict[str, Row]:
+def available() -> dict[str, Row]:
     """The registry by name.
 
     Example:
-        >>> solvers()["admm"].parameters
+        >>> available()["admm"].parameters
         {'penalty': 1.0, 'rho': None}
     """
     return {row.name: row for row in ROWS}
 
 
 def find(name: str) -> Row:
-    """A row by name; an unknown one is answered with the nearest."""
-    known = solvers()
+    """A row by name; the error for an unknown name suggests the nearest one."""
+    known = available()
     if name not in known:
         near = get_close_matches(str(name), known, n=1, cutoff=0.0)
         raise UnknownName(
@@ -219,7 +231,7 @@ def find(name: str) -> Row:
     return known[name]
 
 
-def make_solver(name: str, **options: Any) -> Solver:
+def make_solver(name: str, **options: Any) -> Solver[Any]:
     """A solver by name, with hyper-parameters.
 
     Example:
@@ -230,5 +242,5 @@ def make_solver(name: str, **options: Any) -> Solver:
     for option in options:
         if option not in row.parameters:
             has = ", ".join(row.parameters) or "no options"
-            raise InvalidInput(option, f"is no option of {name!r}", f"It has {has}")
+            raise InvalidInput(option, f"is not an option of {name!r}", f"It has {has}")
     return row.make(**options)

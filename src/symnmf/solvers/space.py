@@ -9,14 +9,17 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from symnmf.solvers.checks import positive
+from symnmf.options import check_options, option
 
 
 class Space(ABC):
-    """The variable θ that is optimized, and the factor H = factor(θ) that is judged.
+    """The variable θ that is optimized, and the factor H = factor(θ) that is measured.
 
     ``unit`` is the size of the entries of a good H; a space may need it to commute with scaling.
     """
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     @abstractmethod
     def parameter(self, H: Tensor, unit: float) -> Tensor:
@@ -87,10 +90,7 @@ class Softplus(Space):
     Reference: Subramani et al. (2024), as cited by the paper.
     """
 
-    unit: float | None = None
-
-    def __post_init__(self) -> None:
-        positive(self, "unit")
+    unit: float | None = option(None, above=0)
 
     def parameter(self, H: Tensor, unit: float) -> Tensor:
         """θ = u · log(e^{H/u} − 1), zeros lifted to 10⁻³ u."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from symnmf.contract import Check, Problem, Solver, State
-from symnmf.solvers.checks import positive
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check, Solver, State
+from symnmf.options import option
 from symnmf.solvers.coordinate import CoupledState, TwoFactor, hals_sweep
 
 
@@ -21,7 +22,7 @@ class SplitState(State):
 
 
 @dataclass(frozen=True)
-class ADMM(Solver):
+class ADMM(Solver[SplitState]):
     """Alternating direction method of multipliers with the consensus V = W, W ≥ 0.
 
         V ← (2 S W + ρ (W − U)) (2 WᵀW + ρ I)⁻¹
@@ -31,7 +32,7 @@ class ADMM(Solver):
     Differences from the paper (its appendix C):
 
     1. ρ is ``penalty`` · n·s / k, s the scale of S: the size of tr(WᵀW) / k at a good fit.
-       ``rho`` sets it outright; the paper's values are 50 and 500.
+       ``rho`` sets ρ itself; the paper's values are 50 and 500.
 
     Arguments:
         penalty: ρ against the size of WᵀW.
@@ -40,11 +41,8 @@ class ADMM(Solver):
     Reference: Boyd et al. (2011), doi:10.1561/2200000016.
     """
 
-    penalty: float = 1.0
-    rho: float | None = None
-
-    def __post_init__(self) -> None:
-        positive(self, "penalty", "rho")
+    penalty: float = option(1.0, above=0)
+    rho: float | None = option(None, above=0)
 
     def init_state(self, problem: Problem) -> SplitState:
         """W at the start factor, no dual."""
@@ -55,60 +53,49 @@ class ADMM(Solver):
         rho = self.rho or self.penalty * problem.S.n * problem.entry_scale**2
         return SplitState(H, None, torch.zeros_like(H), rho)
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(self, problem: Problem, state: SplitState, rng: torch.Generator) -> SplitState:
         """One product with S and one k×k inverse."""
-        assert isinstance(state, SplitState)
-        SW = problem.S.matmul(state.H) if state.SH is None else state.SH
-        W, U = consensus(state.H, SW, state.U, state.rho)
+        W, U = consensus(state.H, state.product(problem.S), state.U, state.rho)
         return SplitState(W, None, U, state.rho)
 
 
 @dataclass
 class SurrogateState(CoupledState):
-    """``refining``: the steps are on S itself."""
+    """``refining``: whether the steps are on S itself."""
 
     refining: bool
 
 
 @dataclass(frozen=True)
-class LAI(TwoFactor):
+class LAI(TwoFactor[SurrogateState]):
     """HALS on a low-rank surrogate of S, then on S.
 
         S ≈ U Λ Uᵀ (leading eigenpairs),   S H ≈ U (Λ (UᵀH))
 
-    A step on the surrogate costs no product. It is judged on S like every solver, and answers
-    stagnation by going on with S itself.
+    A step on the surrogate costs no product. The criterion is evaluated on S, as for every solver,
+    and stagnation is answered by steps on S itself.
 
     Arguments:
-        rank: of the surrogate; k by default, as in the paper.
-        refine: whether to go on with S; 0 is the paper's form.
+        rank: rank of the surrogate; k by default, as in the paper.
+        refine: whether to continue on S; the paper's form does not.
 
     Reference: Hayashi et al. (2024), as cited by the paper.
     """
 
-    rank: int | None = None
-    refine: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive(self, "rank")
+    rank: int | None = option(None, whole=True, at_least=1)
+    refine: bool = option(True)
 
     def init_state(self, problem: Problem) -> SurrogateState:
         """At the scaled start factor, on the surrogate."""
         return SurrogateState(*self.begin(problem), False)
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(self, problem: Problem, state: SurrogateState, rng: torch.Generator) -> SurrogateState:
         """A sweep with the surrogate's product, or with S."""
-        assert isinstance(state, SurrogateState)
-        if state.refining:
-            SW = problem.S.matmul(state.H) if state.SH is None else state.SH
-        else:
-            SW = self._surrogate(problem, state.H)
+        SW = state.product(problem.S) if state.refining else self._surrogate(problem, state.H)
         return replace(state, H=hals_sweep(state.H, SW, state.alpha), SH=None)
 
-    def react(self, problem: Problem, state: State, check: Check) -> State:
-        """Go over to S; there, couple the factors more strongly."""
-        assert isinstance(state, SurrogateState)
+    def react(self, problem: Problem, state: SurrogateState, check: Check) -> SurrogateState:
+        """Change to S; there, couple the factors more strongly."""
         if self.refine and not state.refining:
             return replace(state, refining=True)
         return super().react(problem, state, check)

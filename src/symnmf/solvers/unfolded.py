@@ -7,26 +7,27 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from symnmf.contract import Problem, Solver, State
-from symnmf.objective import gradient
+from symnmf.core.objective import gradient
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Solver, State
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.autograd import product
-from symnmf.solvers.checks import positive
+from symnmf.options import option
 from symnmf.solvers.first_order.rules import Adam, Moments
 
 
 @dataclass
 class NetState(State):
-    """Weights P (T, k, k) and log λ (T,), with Adam's memory of each."""
+    """Weights P (T, k, k) and log λ (T,), with Adam's state of each."""
 
     P: Tensor
     log_lam: Tensor
-    P_memory: Moments
-    lam_memory: Moments
+    P_moments: Moments
+    lam_moments: Moments
 
 
 @dataclass(frozen=True)
-class SymNMFNet(Solver):
+class SymNMFNet(Solver[NetState]):
     """T unrolled blocks with trainable weights; a step is one Adam step on them.
 
         H_{t+1} = ReLU((S H_t + λ_t H_t)(H_tᵀH_t + λ_t I)⁻¹ P_t),   H_0 the start factor
@@ -45,11 +46,8 @@ class SymNMFNet(Solver):
     Reference: Li et al. (2022), as cited by the paper.
     """
 
-    blocks: int = 5
-    rate: float = 0.01
-
-    def __post_init__(self) -> None:
-        positive(self, "blocks", "rate")
+    blocks: int = option(5, whole=True, at_least=1)
+    rate: float = option(0.01, above=0)
 
     def init_state(self, problem: Problem) -> NetState:
         """The untrained network at the start factor."""
@@ -60,9 +58,8 @@ class SymNMFNet(Solver):
         rule = Adam()
         return NetState(H0.clone(), None, P, log_lam, rule.init(P), rule.init(log_lam))
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(self, problem: Problem, state: NetState, rng: torch.Generator) -> NetState:
         """2T products: T forward, one at the output, T − 1 backward."""
-        assert isinstance(state, NetState)
         S, frob_sq = problem.S, problem.S.frob_sq()
         with torch.enable_grad():
             P = state.P.detach().requires_grad_()
@@ -73,9 +70,9 @@ class SymNMFNet(Solver):
             grads = torch.autograd.grad(H, (P, log_lam), grad_outputs=slope)
         rule = Adam()
         P, log_lam = P.detach(), log_lam.detach()
-        rule.update(P, state.P_memory, grads[0], self.rate)
-        rule.update(log_lam, state.lam_memory, grads[1], self.rate)
-        return NetState(H.detach(), SH, P, log_lam, state.P_memory, state.lam_memory)
+        rule.update(P, state.P_moments, grads[0], self.rate)
+        rule.update(log_lam, state.lam_moments, grads[1], self.rate)
+        return NetState(H.detach(), SH, P, log_lam, state.P_moments, state.lam_moments)
 
 
 def unrolled(S: SymmetricOperator, H: Tensor, P: Tensor, log_lam: Tensor) -> Tensor:  # (n, k)

@@ -1,4 +1,4 @@
-"""The bundled panel: real prices to try things on. Its source and licence are in NOTICE."""
+"""The bundled sample of real prices. Its source and licence are in NOTICE."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 
 
 def sp500_prices() -> pd.DataFrame:
-    """Daily prices of 20 companies of the S&P 500, 1990 to 2022, a column each.
+    """Daily prices of 20 companies of the S&P 500, 1990 to 2022, one column per company.
 
     Example:
         >>> sp500_prices().shape[1]

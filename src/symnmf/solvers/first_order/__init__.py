@@ -1,10 +1,18 @@
 """Family 3: adaptive first-order methods, composed of a rule, a sampling, reactions and a space."""
 
 from symnmf.solvers.first_order.averaged import Averaged
+from symnmf.solvers.first_order.composition import FirstOrder
 from symnmf.solvers.first_order.reactions import Anneal, Grow, Reaction, Reset
 from symnmf.solvers.first_order.rules import AdaGrad, Adam, Adan, DualAveraging, RMSprop, Rule
-from symnmf.solvers.first_order.sampling import Blocks, Entries, Full, Hybrid, Rows, Sampling
-from symnmf.solvers.first_order.solver import FirstOrder
+from symnmf.solvers.first_order.sampling import (
+    BlockSampling,
+    EntrySampling,
+    FullBatch,
+    PartialSampling,
+    RowSampling,
+    Sampling,
+    SnapshotHybrid,
+)
 
 __all__ = [
     "AdaGrad",
@@ -12,17 +20,18 @@ __all__ = [
     "Adan",
     "Anneal",
     "Averaged",
-    "Blocks",
+    "BlockSampling",
     "DualAveraging",
-    "Entries",
+    "EntrySampling",
     "FirstOrder",
-    "Full",
+    "FullBatch",
     "Grow",
-    "Hybrid",
+    "PartialSampling",
     "RMSprop",
     "Reaction",
     "Reset",
-    "Rows",
+    "RowSampling",
     "Rule",
     "Sampling",
+    "SnapshotHybrid",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
-from symnmf.contract import Check, Problem, Solver, State
-from symnmf.objective import error
+from symnmf.core.objective import error
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check, Solver, State
 
 #: The paper starts to average below this error (its appendix D).
 AVERAGE_BELOW = 0.1
@@ -22,10 +24,10 @@ class AveragedState(State):
 
 
 @dataclass(frozen=True)
-class Averaged(Solver):
+class Averaged(Solver[AveragedState]):
     """Suffix averaging of Polyak and Ruppert.
 
-        A ← A + (H − A) / T′ from the first look with an error below 0.1 on
+        A ← A + (H − A) / T′ from the first check with an error below 0.1 on
 
     Arguments:
         inner: the solver that makes the iterates.
@@ -33,18 +35,17 @@ class Averaged(Solver):
     Reference: Polyak and Juditsky (1992), doi:10.1137/0330046.
     """
 
-    inner: Solver
+    inner: Solver[Any]
 
     def init_state(self, problem: Problem) -> AveragedState:
         """At the start of the inner solver."""
         inner = self.inner.init_state(problem)
         return AveragedState(inner.H, None, inner, 0)
 
-    def step(self, problem: Problem, state: State, rng: torch.Generator) -> State:
+    def step(self, problem: Problem, state: AveragedState, rng: torch.Generator) -> AveragedState:
         """A step of the inner solver, then of the average."""
-        assert isinstance(state, AveragedState)
         if state.count == 0:
-            state.inner.SH = state.SH  # the driver's look was at the inner factor
+            state.inner.SH = state.SH  # the driver checked the inner factor
             if state.SH is not None:
                 now = error(state.H, state.SH, problem.S.frob_sq())
                 state.count = int(now < AVERAGE_BELOW)
@@ -56,9 +57,8 @@ class Averaged(Solver):
         average = state.H.lerp_(inner.H, 1.0 / state.count)
         return AveragedState(average, None, inner, state.count)
 
-    def react(self, problem: Problem, state: State, check: Check) -> State:
+    def react(self, problem: Problem, state: AveragedState, check: Check) -> AveragedState:
         """The inner solver's answer."""
-        assert isinstance(state, AveragedState)
         inner = self.inner.react(problem, state.inner, check)
         if inner is state.inner:
             return state

@@ -1,89 +1,95 @@
-"""Reactions: how a first-order solver answers a stagnant look."""
+"""Reactions: how a first-order solver answers a stagnant check."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from symnmf.contract import Check, Memory, Problem
-from symnmf.errors import InvalidInput
-from symnmf.objective import gradient
-from symnmf.solvers.checks import between, positive
+from symnmf.core.objective import gradient
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check, Checkpointable
+from symnmf.options import check_options, option
 from symnmf.solvers.first_order.rules import Squares
 
 if TYPE_CHECKING:
-    from symnmf.solvers.first_order.solver import FirstOrderState
+    from symnmf.solvers.first_order.composition import FirstOrderState
 
-GATES = ("margin", "cap", "none")
+ReactionStateT = TypeVar("ReactionStateT", bound=Checkpointable)
 
 
-class Reaction(ABC):
-    """Changes the state in place at a stagnant look; True when it did something."""
+class Reaction(ABC, Generic[ReactionStateT]):
+    """An answer to a stagnant check, which changes the state of the solver in place."""
+
+    #: Whether it works on the sum of squared gradients, which not every rule has.
+    needs_squares: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     @abstractmethod
-    def init(self) -> Memory:
-        """Memory before the first look."""
+    def init(self) -> ReactionStateT:
+        """The state of the reaction before the first check."""
 
     @abstractmethod
-    def react(self, problem: Problem, state: FirstOrderState, memory: Memory, check: Check) -> bool:
-        """Answer, or not."""
+    def react(
+        self, problem: Problem, state: FirstOrderState[Any], own: ReactionStateT, check: Check
+    ) -> bool:
+        """Change ``state`` and ``own``, its own state; whether ``state`` was changed."""
 
 
 @dataclass
-class Streak(Memory):
-    """``looks``: stagnant ones in a row, the last of them at iteration ``last``."""
+class Streak(Checkpointable):
+    """``checks``: stagnant ones in a row, the last of them at iteration ``last``."""
 
-    looks: int
+    checks: int
     last: int
 
     def count(self, check: Check, interval: int) -> None:
-        """Count a stagnant look, from one again if the last look was not stagnant."""
-        self.looks = self.looks + 1 if check.iteration - self.last <= interval else 1
+        """Count a stagnant check, from one again if the check before it was not stagnant."""
+        self.checks = self.checks + 1 if check.iteration - self.last <= interval else 1
         self.last = check.iteration
 
 
 @dataclass(frozen=True)
-class Grow(Reaction):
+class Grow(Reaction[Streak]):
     """Double the fraction of S that a step sees, when noise is what stops it (AdaptGrow).
 
-        φ ← min(2φ, 1) after ``grow_after`` stagnant looks in a row with the gradient above
+        φ ← min(2φ, 1) after ``grow_after`` stagnant checks in a row with the gradient above
         ``grow_margin`` times its gate
 
     Arguments:
-        grow_after: looks; the paper's is 3.
+        grow_after: number of checks; the paper's is 3.
         grow_margin: multiple of the gradient's gate.
 
     Reference: Friedlander and Schmidt (2012), arXiv:1104.2373; Byrd et al. (2012).
     """
 
-    grow_after: int = 3
-    grow_margin: float = 1.0
-
-    def __post_init__(self) -> None:
-        positive(self, "grow_after", "grow_margin")
+    grow_after: int = option(3, whole=True, at_least=1)
+    grow_margin: float = option(1.0, above=0)
 
     def init(self) -> Streak:
-        """No look yet."""
+        """No check yet."""
         return Streak(0, -1)
 
-    def react(self, problem: Problem, state: FirstOrderState, memory: Memory, check: Check) -> bool:
+    def react(
+        self, problem: Problem, state: FirstOrderState[Any], own: Streak, check: Check
+    ) -> bool:
         """Count, and grow when it is time."""
-        assert isinstance(memory, Streak)
-        memory.count(check, state.interval)
+        own.count(check, state.interval)
         if (
             state.sample.phi >= 1.0
-            or memory.looks < self.grow_after
+            or own.checks < self.grow_after
             or check.kkt_ratio <= self.grow_margin
         ):
             return False
         state.sample.phi = min(2 * state.sample.phi, 1.0)
-        memory.looks = 0
+        own.checks = 0
         return True
 
 
 @dataclass
-class ResetMemory(Memory):
+class ResetState(Checkpointable):
     """``mass``: ΣG after the last reset; ``error``: then; ``done``: resets are over."""
 
     mass: float
@@ -92,12 +98,12 @@ class ResetMemory(Memory):
 
 
 @dataclass(frozen=True)
-class Reset(Reaction):
+class Reset(Reaction[ResetState]):
     """Recalibrate AdaGrad's accumulator to the gradient of now (Piecewise AdaGrad).
 
         G ← max(c·g ∘ g, c·median(g ∘ g))
 
-    A reset fires at a stagnant look when its gate is open and the median is above rounding; then
+    A reset fires at a stagnant check when its gate is open and the median is above rounding; then
     not before ΣG has doubled, and never again once a reset did not lower the error.
 
     Arguments:
@@ -107,39 +113,36 @@ class Reset(Reaction):
         margin: the paper's c_r, one of 3, 10, 30.
     """
 
-    memory_iters: float = 10.0
-    gate: str = "margin"
-    margin: float = 3.0
+    memory_iters: float = option(10.0, above=0)
+    gate: str = option("margin", choices=("margin", "cap", "none"))
+    margin: float = option(3.0, above=0)
 
-    def __post_init__(self) -> None:
-        positive(self, "memory_iters", "margin")
-        if self.gate not in GATES:
-            raise InvalidInput("Reset.gate", f"got {self.gate!r}", f"Choose of {', '.join(GATES)}")
+    needs_squares: ClassVar[bool] = True
 
-    def init(self) -> ResetMemory:
+    def init(self) -> ResetState:
         """No reset yet."""
-        return ResetMemory(0.0, float("inf"), False)
+        return ResetState(0.0, float("inf"), False)
 
-    def react(self, problem: Problem, state: FirstOrderState, memory: Memory, check: Check) -> bool:
+    def react(
+        self, problem: Problem, state: FirstOrderState[Squares], own: ResetState, check: Check
+    ) -> bool:
         """Reset, if all conditions hold."""
-        assert isinstance(memory, ResetMemory)
-        if memory.done or state.sample.phi < 1.0 or not self._open(check):
+        if own.done or state.sample.phi < 1.0 or not self._open(check):
             return False
-        assert isinstance(state.memory, Squares)
-        G = state.memory.G
+        G = state.rule_state.G
         mass = float(G.sum(dtype=G.dtype))
-        if mass < 2 * memory.mass:
+        if mass < 2 * own.mass:
             return False
-        if check.error > 0.999 * memory.error:
-            memory.done = True
+        if check.error > 0.999 * own.error:
+            own.done = True
             return False
-        assert state.SH is not None
-        squares = gradient(state.H, state.SH).mul_(problem.S.scale() ** -1.5).square_()
+        g = gradient(state.H, state.product(problem.S))
+        squares = g.mul_(problem.S.scale() ** -1.5).square_()
         median = float(squares.median())
         if median <= float(squares.mean()) * 1e-12:
             return False
         G.copy_(squares.clamp_(min=median).mul_(self.memory_iters))
-        memory.mass, memory.error = float(G.sum()), check.error
+        own.mass, own.error = float(G.sum()), check.error
         return True
 
     def _open(self, check: Check) -> bool:
@@ -149,36 +152,33 @@ class Reset(Reaction):
 
 
 @dataclass(frozen=True)
-class Anneal(Reaction):
-    """Shrink a constant step when it is what keeps the gradient up: η ← η · anneal.
+class Anneal(Reaction[Streak]):
+    """Shrink a constant step that prevents the gradient from falling: η ← η · anneal.
 
     A rule that forgets makes steps of the same size for ever and circles around the answer; the
-    paper tunes η for each matrix and size instead. ``anneal`` near 1 leaves the rule alone.
+    paper tunes η for each matrix and size instead.
 
     Arguments:
-        anneal: factor of η.
-        anneal_after: looks with a risen error before each shrinkage.
+        anneal: factor of η; 1 leaves η as it is.
+        anneal_after: checks with a risen error before each shrinkage.
     """
 
-    anneal: float = 0.5
-    anneal_after: int = 3
-
-    def __post_init__(self) -> None:
-        between(self, 0.01, 1.0, "anneal")
-        positive(self, "anneal_after")
+    anneal: float = option(0.5, at_least=0.01, at_most=1)
+    anneal_after: int = option(3, whole=True, at_least=1)
 
     def init(self) -> Streak:
-        """No look yet."""
+        """No check yet."""
         return Streak(0, -1)
 
-    def react(self, problem: Problem, state: FirstOrderState, memory: Memory, check: Check) -> bool:
+    def react(
+        self, problem: Problem, state: FirstOrderState[Any], own: Streak, check: Check
+    ) -> bool:
         """Shrink, when the gradient is above its gate and the error has risen."""
-        assert isinstance(memory, Streak)
         if check.kkt_ratio < 1.0 or check.decrease > 0:
             return False
-        memory.looks += 1
-        if memory.looks < self.anneal_after:
+        own.checks += 1
+        if own.checks < self.anneal_after:
             return False
         state.eta *= self.anneal
-        memory.looks = 0
+        own.checks = 0
         return True

@@ -1,20 +1,22 @@
-"""Rules: from a gradient and a memory to a step."""
+"""Rules: how a first-order method turns gradients into steps."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
-from symnmf.contract import Memory
-from symnmf.solvers.checks import between, positive
+from symnmf.core.solver import Checkpointable
+from symnmf.options import check_options, option
+
+RuleStateT = TypeVar("RuleStateT", bound=Checkpointable)
 
 
 @dataclass(frozen=True)
-class Rule(ABC):
+class Rule(ABC, Generic[RuleStateT]):
     """An update rule of a diagonal first-order method.
 
     A coordinate that never had a gradient does not move: 0 / 0 counts as 0 throughout.
@@ -25,37 +27,38 @@ class Rule(ABC):
     """
 
     step_size: float
-    eta: float | None = None
+    eta: float | None = option(None, above=0)
 
-    #: Whether a zero gradient leaves the memory as it is, so that coordinates may be left out.
-    keeps_unseen: ClassVar[bool] = False
+    #: Whether it sums squared gradients (its state is a :class:`Squares`) instead of averaging
+    #: them: a zero gradient leaves a sum as it is, so that coordinates may be left out.
+    sums_squares: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        positive(self, "step_size", "eta")
+        check_options(self)
 
     @abstractmethod
-    def init(self, theta: Tensor) -> Memory:
-        """Memory before the first step."""
+    def init(self, theta: Tensor) -> RuleStateT:
+        """The state of the rule before the first step."""
 
     @abstractmethod
-    def update(self, theta: Tensor, memory: Any, grad: Tensor, eta: float) -> None:
-        """Step θ and memory in place; may overwrite ``grad``."""
+    def update(self, theta: Tensor, state: RuleStateT, grad: Tensor, eta: float) -> None:
+        """Step θ and change the state, both in place; may overwrite ``grad``."""
 
 
 def root(v: Tensor) -> Tensor:
-    """√v, kept off zero."""
+    """√v, bounded away from zero."""
     return v.clamp(min=torch.finfo(v.dtype).tiny).sqrt_()
 
 
 @dataclass
-class Squares(Memory):
+class Squares(Checkpointable):
     """``G``: sum of squared gradients."""
 
     G: Tensor
 
 
 @dataclass(frozen=True)
-class AdaGrad(Rule):
+class AdaGrad(Rule[Squares]):
     """Diagonal AdaGrad.
 
         G ← G + g ∘ g,   θ ← θ − η g / √G
@@ -65,22 +68,22 @@ class AdaGrad(Rule):
     Reference: Duchi, Hazan and Singer (2011), jmlr.org/papers/v12/duchi11a.html.
     """
 
-    step_size: float = 0.3
+    step_size: float = option(0.3, above=0)
 
-    keeps_unseen: ClassVar[bool] = True
+    sums_squares: ClassVar[bool] = True
 
     def init(self, theta: Tensor) -> Squares:
         """No gradient seen."""
         return Squares(torch.zeros_like(theta))
 
-    def update(self, theta: Tensor, memory: Squares, grad: Tensor, eta: float) -> None:
+    def update(self, theta: Tensor, state: Squares, grad: Tensor, eta: float) -> None:
         """One AdaGrad step."""
-        memory.G.addcmul_(grad, grad)
-        theta.addcdiv_(grad, root(memory.G), value=-eta)
+        state.G.addcmul_(grad, grad)
+        theta.addcdiv_(grad, root(state.G), value=-eta)
 
 
 @dataclass
-class Moments(Memory):
+class Moments(Checkpointable):
     """``v``: mean of squares; ``m``: velocity or mean gradient; ``t``: steps made."""
 
     v: Tensor
@@ -89,7 +92,7 @@ class Moments(Memory):
 
 
 @dataclass(frozen=True)
-class RMSprop(Rule):
+class RMSprop(Rule[Moments]):
     """RMSprop with momentum.
 
         v ← α v + (1 − α) g ∘ g,   m ← μ m + η g / √v,   θ ← θ − m
@@ -103,27 +106,23 @@ class RMSprop(Rule):
     Reference: Hinton (2012), lecture 6e of Neural networks for machine learning.
     """
 
-    step_size: float = 0.02
-    alpha: float = 0.99
-    momentum: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        between(self, 0, 1, "alpha", "momentum")
+    step_size: float = option(0.02, above=0)
+    alpha: float = option(0.99, at_least=0, below=1)
+    momentum: float = option(0.5, at_least=0, below=1)
 
     def init(self, theta: Tensor) -> Moments:
         """At rest."""
         return Moments(torch.zeros_like(theta), torch.zeros_like(theta), 0)
 
-    def update(self, theta: Tensor, memory: Moments, grad: Tensor, eta: float) -> None:
+    def update(self, theta: Tensor, state: Moments, grad: Tensor, eta: float) -> None:
         """One RMSprop step."""
-        memory.v.mul_(self.alpha).addcmul_(grad, grad, value=1 - self.alpha)
-        memory.m.mul_(self.momentum).addcdiv_(grad, root(memory.v), value=eta)
-        theta.sub_(memory.m)
+        state.v.mul_(self.alpha).addcmul_(grad, grad, value=1 - self.alpha)
+        state.m.mul_(self.momentum).addcdiv_(grad, root(state.v), value=eta)
+        theta.sub_(state.m)
 
 
 @dataclass(frozen=True)
-class Adam(Rule):
+class Adam(Rule[Moments]):
     """Adam, and NAdam with the look-ahead of Nesterov.
 
         m ← β₁ m + (1 − β₁) g,   v ← β₂ v + (1 − β₂) g ∘ g
@@ -135,36 +134,32 @@ class Adam(Rule):
     Arguments:
         beta1: forgetting of the gradients.
         beta2: forgetting of the squares.
-        nesterov: NAdam.
+        nesterov: whether to make it NAdam.
 
     Reference: Kingma and Ba (2015), arXiv:1412.6980; Dozat (2016).
     """
 
-    step_size: float = 0.02
-    beta1: float = 0.9
-    beta2: float = 0.999
-    nesterov: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        between(self, 0, 1, "beta1", "beta2")
+    step_size: float = option(0.02, above=0)
+    beta1: float = option(0.9, at_least=0, below=1)
+    beta2: float = option(0.999, at_least=0, below=1)
+    nesterov: bool = option(False)
 
     def init(self, theta: Tensor) -> Moments:
         """No gradient seen."""
         return Moments(torch.zeros_like(theta), torch.zeros_like(theta), 0)
 
-    def update(self, theta: Tensor, memory: Moments, grad: Tensor, eta: float) -> None:
+    def update(self, theta: Tensor, state: Moments, grad: Tensor, eta: float) -> None:
         """One Adam step."""
-        memory.t += 1
-        first, second = 1 - self.beta1**memory.t, 1 - self.beta2**memory.t
-        memory.m.lerp_(grad, 1 - self.beta1)
-        memory.v.mul_(self.beta2).addcmul_(grad, grad, value=1 - self.beta2)
-        mean = torch.lerp(grad, memory.m, self.beta1) if self.nesterov else memory.m
-        theta.addcdiv_(mean, root(memory.v / second), value=-eta / first)
+        state.t += 1
+        first, second = 1 - self.beta1**state.t, 1 - self.beta2**state.t
+        state.m.lerp_(grad, 1 - self.beta1)
+        state.v.mul_(self.beta2).addcmul_(grad, grad, value=1 - self.beta2)
+        mean = torch.lerp(grad, state.m, self.beta1) if self.nesterov else state.m
+        theta.addcdiv_(mean, root(state.v / second), value=-eta / first)
 
 
 @dataclass
-class AdanMemory(Moments):
+class AdanMoments(Moments):
     """``d``: mean difference of gradients; ``last``: the previous gradient."""
 
     d: Tensor
@@ -172,7 +167,7 @@ class AdanMemory(Moments):
 
 
 @dataclass(frozen=True)
-class Adan(Rule):
+class Adan(Rule[AdanMoments]):
     """Adaptive Nesterov momentum.
 
         m ← (1 − β₁) m + β₁ g,   d ← (1 − β₂) d + β₂ (g − g₋)
@@ -184,39 +179,35 @@ class Adan(Rule):
     Reference: Xie et al. (2023), arXiv:2208.06677.
     """
 
-    step_size: float = 0.05
-    beta1: float = 0.1
-    beta2: float = 0.08
-    beta3: float = 0.01
+    step_size: float = option(0.05, above=0)
+    beta1: float = option(0.1, at_least=0, below=1)
+    beta2: float = option(0.08, at_least=0, below=1)
+    beta3: float = option(0.01, at_least=0, below=1)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        between(self, 0, 1, "beta1", "beta2", "beta3")
-
-    def init(self, theta: Tensor) -> AdanMemory:
+    def init(self, theta: Tensor) -> AdanMoments:
         """No gradient seen."""
         zero = torch.zeros_like
-        return AdanMemory(zero(theta), zero(theta), 0, zero(theta), zero(theta))
+        return AdanMoments(zero(theta), zero(theta), 0, zero(theta), zero(theta))
 
-    def update(self, theta: Tensor, memory: AdanMemory, grad: Tensor, eta: float) -> None:
+    def update(self, theta: Tensor, state: AdanMoments, grad: Tensor, eta: float) -> None:
         """One Adan step; the first one takes its gradient for all three means."""
-        memory.t += 1
-        if memory.t == 1:
-            memory.m.copy_(grad)
-            memory.v.copy_(grad).square_()
+        state.t += 1
+        if state.t == 1:
+            state.m.copy_(grad)
+            state.v.copy_(grad).square_()
         else:
-            change = grad - memory.last
-            memory.m.lerp_(grad, self.beta1)
-            memory.d.lerp_(change, self.beta2)
+            change = grad - state.last
+            state.m.lerp_(grad, self.beta1)
+            state.d.lerp_(change, self.beta2)
             ahead = change.mul_(1 - self.beta2).add_(grad)
-            memory.v.lerp_(ahead.square_(), self.beta3)
-        memory.last.copy_(grad)
-        velocity = torch.add(memory.m, memory.d, alpha=1 - self.beta2)
-        theta.addcdiv_(velocity, root(memory.v), value=-eta)
+            state.v.lerp_(ahead.square_(), self.beta3)
+        state.last.copy_(grad)
+        velocity = torch.add(state.m, state.d, alpha=1 - self.beta2)
+        theta.addcdiv_(velocity, root(state.v), value=-eta)
 
 
 @dataclass
-class DualMemory(Squares):
+class DualSums(Squares):
     """``Z``: sum of gradients; ``t``: steps made."""
 
     Z: Tensor
@@ -224,7 +215,7 @@ class DualMemory(Squares):
 
 
 @dataclass(frozen=True)
-class DualAveraging(Rule):
+class DualAveraging(Rule[DualSums]):
     """AdaGrad by regularized dual averaging, after a primal warm-up.
 
         Z ← Z + g,   G ← G + g ∘ g,   θ ← [−Z / (2 √G / η + δ √t)]₊
@@ -234,35 +225,31 @@ class DualAveraging(Rule):
 
     Arguments:
         delta: δ, against the size of 2 √G / η at the end of the warm-up.
-        warm_up: AdaGrad steps before.
+        warm_up: number of AdaGrad steps before it.
 
     Reference: Xiao (2010), jmlr.org/papers/v11/xiao10a.html.
     """
 
-    step_size: float = 0.3
-    delta: float = 0.01
-    warm_up: int = 100
+    step_size: float = option(0.3, above=0)
+    delta: float = option(0.01, above=0)
+    warm_up: int = option(100, whole=True, at_least=1)
 
-    keeps_unseen: ClassVar[bool] = True
+    sums_squares: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive(self, "delta", "warm_up")
-
-    def init(self, theta: Tensor) -> DualMemory:
+    def init(self, theta: Tensor) -> DualSums:
         """No gradient seen."""
-        return DualMemory(torch.zeros_like(theta), torch.zeros_like(theta), 0)
+        return DualSums(torch.zeros_like(theta), torch.zeros_like(theta), 0)
 
-    def update(self, theta: Tensor, memory: DualMemory, grad: Tensor, eta: float) -> None:
+    def update(self, theta: Tensor, state: DualSums, grad: Tensor, eta: float) -> None:
         """One step, primal or dual."""
-        memory.t += 1
-        memory.G.addcmul_(grad, grad)
-        if memory.t <= self.warm_up:
-            theta.addcdiv_(grad, root(memory.G), value=-eta)
+        state.t += 1
+        state.G.addcmul_(grad, grad)
+        if state.t <= self.warm_up:
+            theta.addcdiv_(grad, root(state.G), value=-eta)
             return
-        weight = root(memory.G).mul_(2 / eta)
-        weight += self.delta * float(weight.mean()) * (memory.t / self.warm_up) ** 0.5
-        if memory.t == self.warm_up + 1:
-            memory.Z.copy_(theta).mul_(weight).neg_()
-        memory.Z.add_(grad)
-        torch.div(memory.Z, weight, out=theta).neg_()
+        weight = root(state.G).mul_(2 / eta)
+        weight += self.delta * float(weight.mean()) * (state.t / self.warm_up) ** 0.5
+        if state.t == self.warm_up + 1:
+            state.Z.copy_(theta).mul_(weight).neg_()
+        state.Z.add_(grad)
+        torch.div(state.Z, weight, out=theta).neg_()

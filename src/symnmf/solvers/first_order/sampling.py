@@ -9,54 +9,95 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import ceil
-from typing import ClassVar
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 
-from symnmf.contract import Memory, Problem
-from symnmf.objective import block_gradient, entry_gradient, gradient, row_gradient
-from symnmf.operators.base import row_chunks
-from symnmf.solvers.checks import fraction, positive
+from symnmf.core.objective import block_gradient, entry_gradient, gradient, row_gradient
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Checkpointable, State
+from symnmf.numerics import row_chunks
+from symnmf.options import check_options, option
 
 #: Numbers gathered at a time by entry sampling: pairs × k.
 GATHERED = 1 << 18
 
 
 @dataclass
-class Sample(Memory):
-    """What a sampling remembers: ``phi``, the fraction of S seen by a step."""
+class Sample(Checkpointable):
+    """The state of a sampling: ``phi`` is the fraction of S that a step sees."""
 
     phi: float
 
 
 @dataclass
 class Snapshot(Sample):
-    """``mu``: the last full gradient; ``age``: steps since."""
+    """``mu``: the last full gradient; ``age``: steps since then, −1 before the first."""
 
     mu: Tensor
     age: int
 
 
-class Sampling(ABC):
-    """An estimator of ∇f from a part of S.
+SampleT = TypeVar("SampleT", bound=Sample)
 
-    At ``phi`` = 1 it is the gradient. ``phi`` lies in the memory, so that a reaction can grow it.
+
+class Sampling(ABC, Generic[SampleT]):
+    """An estimator of ∇f from a part of S."""
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    @abstractmethod
+    def init(self, H: Tensor) -> SampleT:
+        """The state of the sampling before the first step."""
+
+    @abstractmethod
+    def gradient(
+        self, problem: Problem, state: State, sample: SampleT, rng: torch.Generator
+    ) -> Tensor:  # (n, k)
+        """The estimate at ``state.H``; rows that were not seen are zero."""
+
+
+def full_gradient(problem: Problem, state: State) -> Tensor:  # (n, k)
+    """∇f at the factor of a state: one product, unless it is known."""
+    return gradient(state.H, state.product(problem.S))
+
+
+@dataclass(frozen=True)
+class FullBatch(Sampling[Sample]):
+    """The whole gradient: one product."""
+
+    def init(self, H: Tensor) -> Sample:
+        """All of S."""
+        return Sample(1.0)
+
+    def gradient(
+        self, problem: Problem, state: State, sample: Sample, rng: torch.Generator
+    ) -> Tensor:
+        """The gradient itself."""
+        return full_gradient(problem, state)
+
+
+class PartialSampling(Sampling[Sample]):
+    """A part of S drawn anew at each step; at ``phi`` = 1 the gradient itself.
+
+    ``phi`` of the state begins at the option of the same name, and a reaction can grow it.
     """
 
     phi: float
 
     def init(self, H: Tensor) -> Sample:
-        """Memory before the first step."""
+        """At the fraction of the options."""
         return Sample(self.phi)
 
     def gradient(
-        self, problem: Problem, H: Tensor, SH: Tensor | None, memory: Sample, rng: torch.Generator
-    ) -> Tensor:  # (n, k)
-        """The estimate; rows that were not seen are zero."""
-        if memory.phi >= 1.0:
-            return gradient(H, problem.S.matmul(H) if SH is None else SH)
-        return self.partial(problem, H, memory.phi, rng)[0]
+        self, problem: Problem, state: State, sample: Sample, rng: torch.Generator
+    ) -> Tensor:
+        """The estimate of :meth:`partial`, on the scale that it has."""
+        if sample.phi >= 1.0:
+            return full_gradient(problem, state)
+        return self.partial(problem, state.H, sample.phi, rng)[0]
 
     @abstractmethod
     def partial(
@@ -68,36 +109,20 @@ class Sampling(ABC):
         """
 
 
-@dataclass(frozen=True)
-class Full(Sampling):
-    """The whole gradient: one product."""
-
-    phi: ClassVar[float] = 1.0  # type: ignore[misc]
-
-    def partial(
-        self, problem: Problem, H: Tensor, phi: float, rng: torch.Generator
-    ) -> tuple[Tensor, Tensor]:
-        """Not reached: phi is always 1."""
-        raise AssertionError("the full gradient has no parts")
-
-
 def draw(n: int, size: int, rng: torch.Generator) -> Tensor:
     """``size`` of n indices without repetition, ascending."""
     return torch.randperm(n, generator=rng, device=rng.device)[:size].sort().values
 
 
 @dataclass(frozen=True)
-class Rows(Sampling):
+class RowSampling(PartialSampling):
     """The exact gradient on φ·n rows, drawn anew each step: φ products.
 
     Arguments:
         phi: fraction of the rows.
     """
 
-    phi: float = 0.5
-
-    def __post_init__(self) -> None:
-        fraction(self, "phi")
+    phi: float = option(0.5, above=0, at_most=1)
 
     def partial(
         self, problem: Problem, H: Tensor, phi: float, rng: torch.Generator
@@ -113,7 +138,7 @@ class Rows(Sampling):
 
 
 @dataclass(frozen=True)
-class Entries(Sampling):
+class EntrySampling(PartialSampling):
     """φ·n² pairs (i, j), drawn with repetition: φ / k products, and φ·n²·k scattered additions.
 
     The expectation is φ·∇f.
@@ -122,10 +147,7 @@ class Entries(Sampling):
         phi: pairs against n².
     """
 
-    phi: float = 0.1
-
-    def __post_init__(self) -> None:
-        fraction(self, "phi")
+    phi: float = option(0.1, above=0, at_most=1)
 
     def partial(
         self, problem: Problem, H: Tensor, phi: float, rng: torch.Generator
@@ -143,7 +165,7 @@ class Entries(Sampling):
 
 
 @dataclass(frozen=True)
-class Blocks(Sampling):
+class BlockSampling(PartialSampling):
     """A dense block of ⌈√φ·n⌉ rows and as many columns, drawn anew each step: 2φ products.
 
     The expectation is φ·∇f (I and J are drawn apart). A row in I or J sees √φ·n pairs at once.
@@ -152,10 +174,7 @@ class Blocks(Sampling):
         phi: pairs against n².
     """
 
-    phi: float = 0.5
-
-    def __post_init__(self) -> None:
-        fraction(self, "phi")
+    phi: float = option(0.5, above=0, at_most=1)
 
     def partial(
         self, problem: Problem, H: Tensor, phi: float, rng: torch.Generator
@@ -179,56 +198,41 @@ class Blocks(Sampling):
 
 
 @dataclass(frozen=True)
-class Hybrid(Sampling):
+class SnapshotHybrid(Sampling[Snapshot]):
     """The paper's SVRG hybrid: fresh on the rows that were sampled, a snapshot of ∇f elsewhere.
 
     Differences from the paper (its section 5.1):
 
-    1. Fresh rows are put on the scale of ∇f before they stand beside the snapshot; the paper
+    1. Fresh rows are put on the scale of ∇f before they are combined with the snapshot; the paper
        leaves the factor to AdaGrad, which cannot undo one that differs between rows.
-    2. The step at which a snapshot is taken uses it whole, and a look of the driver, which knows
-       S H anyway, is a free snapshot.
+    2. The step at which a snapshot is taken uses all of it, and a check of the criterion, which
+       needs S H anyway, is a free snapshot.
 
     Arguments:
-        inner: what is sampled between snapshots.
+        inner: the sampling between snapshots.
         period: steps between snapshots; about 1/φ by default, at least 2.
 
-    Reference: Johnson and Zhang (2013), for the control variate that this is not.
+    Reference: named after SVRG (Johnson and Zhang 2013), but without its control variate.
     """
 
-    inner: Sampling
-    period: int | None = None
-
-    def __post_init__(self) -> None:
-        positive(self, "period")
-
-    @property
-    def phi(self) -> float:  # type: ignore[override]
-        """Of the inner sampling."""
-        return self.inner.phi
+    inner: PartialSampling
+    period: int | None = option(None, whole=True, at_least=1)
 
     def init(self, H: Tensor) -> Snapshot:
         """No snapshot yet."""
-        return Snapshot(self.phi, torch.zeros_like(H), -1)
+        return Snapshot(self.inner.phi, torch.zeros_like(H), -1)
 
     def gradient(
-        self, problem: Problem, H: Tensor, SH: Tensor | None, memory: Sample, rng: torch.Generator
+        self, problem: Problem, state: State, sample: Snapshot, rng: torch.Generator
     ) -> Tensor:
         """The hybrid, or the gradient when it is time for a snapshot or phi is 1."""
-        assert isinstance(memory, Snapshot)
-        period = self.period or max(2, round(1 / memory.phi))
-        fresh = memory.age < 0 or memory.age + 1 >= period or SH is not None
-        if fresh or memory.phi >= 1.0:
-            g = gradient(H, problem.S.matmul(H) if SH is None else SH)
-            if memory.phi < 1.0:
-                memory.mu, memory.age = g.clone(), 0
+        period = self.period or max(2, round(1 / sample.phi))
+        fresh = sample.age < 0 or sample.age + 1 >= period or state.SH is not None
+        if fresh or sample.phi >= 1.0:
+            g = full_gradient(problem, state)
+            if sample.phi < 1.0:
+                sample.mu, sample.age = g.clone(), 0
             return g
-        memory.age += 1
-        g, factor = self.inner.partial(problem, H, memory.phi, rng)
-        return torch.where((factor > 0)[:, None], g.mul_(factor[:, None]), memory.mu)
-
-    def partial(
-        self, problem: Problem, H: Tensor, phi: float, rng: torch.Generator
-    ) -> tuple[Tensor, Tensor]:
-        """Of the inner sampling."""
-        return self.inner.partial(problem, H, phi, rng)
+        sample.age += 1
+        g, factor = self.inner.partial(problem, state.H, sample.phi, rng)
+        return torch.where((factor > 0)[:, None], g.mul_(factor[:, None]), sample.mu)

@@ -1,0 +1,204 @@
+"""The views of results/: tables of studies and measurements, and single figures.
+
+A run or a table that is missing from results/ is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+
+import pandas as pd
+
+from generated import Missing
+from symnmf.bench import study as studies
+from symnmf.bench import tables
+from symnmf.bench.measurement import find_measurement, measurement_names, published_rows
+from symnmf.bench.results_store import Store
+from symnmf.bench.table_files import markdown, short
+from symnmf.solvers.registry import find
+
+STORE = Store(Path(__file__).parents[1] / "results")
+
+
+@cache
+def study(name: str) -> studies.Study:
+    """A study of which every run is stored."""
+    found = studies.load(name)
+    if left := tables.missing(found, STORE):
+        first = left[0]
+        words = f"{first.kind} n={first.n} seed={first.seed} {first.configuration}"
+        raise Missing(f"{len(left)} runs of {name} are not in results/, the first is {words}")
+    return found
+
+
+@cache
+def frame(name: str) -> pd.DataFrame:
+    """Every run of a study."""
+    return tables.frame(study(name), STORE)
+
+
+def measured(measurement: str, table: str) -> str:
+    """A published table of a measurement."""
+    found = find_measurement(measurement)
+    columns = next(t for t in found.tables if t.name == table)
+    made = tables.measured_table(found, columns, STORE)
+    every = published_rows(found, STORE, any_numerics=True)
+    if made.empty or len(made) < sum(row.table == table for row in every):
+        raise Missing(
+            f"{table} is not in results/ with the present symnmf.NUMERICS: "
+            f"run `symnmf bench {measurement} --publish`"
+        )
+    return markdown(made)
+
+
+def whole(name: str) -> str:
+    """The main table of a study, and a sentence for each column that differs from the paper."""
+    made = tables.table(study(name), STORE)
+    notes = tables.differences(study(name), made)
+    return markdown(made) + "".join(f"\n{note}\n" for note in notes)
+
+
+def counted(name: str, published_only: bool = False) -> str:
+    """Verdicts at each size, of all rows or of those of the paper and the default."""
+    made = tables.counts(study(name), STORE)
+    if published_only:
+        wanted = {figure["configuration"] for figure in study(name).paper} | {"sketched"}
+        made = made[made["configuration"].isin(wanted)]
+    return markdown(made)
+
+
+def every_row() -> str:
+    """How each row of the registry ended with its defaults, three seeds a cell."""
+    results = frame("phase1")
+    results = results[(results["configuration"] == results["solver"]) & (results["n"] <= 1000)]
+    rows = []
+    for name, group in results.groupby("solver", sort=False):
+        row = {"row": f"`{name}`"}
+        for (n, kind), part in group.groupby(["n", "kind"], sort=False):
+            ends = part["status"].value_counts()
+            good = int(part["converged"].sum())
+            rest = [f"{c} {s}" for s, c in ends.items() if s not in ("CONVERGED", "EXACT")]
+            words = f"{good}/{len(part)}" + (f" ({', '.join(rest)})" if rest else "")
+            row[f"{kind} n={n}"] = f"{words}, {part['excess'].max():.3f}"
+        rows.append(row)
+    return markdown(pd.DataFrame(rows))
+
+
+def large_phase1() -> str:
+    """The eleven solvers of the paper and the default one at n = 10 000."""
+    made = tables.table(study("phase1"), STORE)
+    made = made[made["n"] == 10_000].drop(columns=["n", "k", "ms_per_iteration", "best error"])
+    return markdown(made.drop(columns=[c for c in made if c.startswith("paper: ")]))
+
+
+def profile() -> str:
+    """Performance profile of the rows with their default options, the best 25."""
+    results = frame("phase1").query("configuration == solver and n <= 1000")
+    return markdown(tables.profile(results).head(25))
+
+
+def flagship() -> str:
+    """The default solver on the paper's matrices."""
+    made = tables.table(study("phase1"), STORE)
+    made = made[(made["configuration"] == "sketched") & (made["n"] >= 1000)]
+    columns = ["matrix", "n", "k", "converged", "excess", "ari", "products", "kkt_ratio"]
+    return markdown(made[columns])
+
+
+def rivals() -> str:
+    """Stopping rules at n = 1 000: mean over five solvers, both types and three seeds."""
+    results = frame("stopping")
+    rule = results["configuration"].str.extract(r"\((.*)\)")[0].fillna("ours")
+    rule = rule.str.replace("rule=", "").str.replace(", tolerance=", " ")
+    rows = []
+    for (n, name), part in results.assign(rule=rule).groupby(["n", "rule"], sort=False):
+        ended = part["status"].isin(["CONVERGED", "EXACT"]) if name == "ours" else part["fired"]
+        stopped = part[ended.astype(bool)]
+        rows.append(
+            {
+                "n": n,
+                "rule": name,
+                "stopped": f"{len(stopped)}/{len(part)}",
+                "products": short(stopped["products"].mean()),
+                "median gradient / gate": short(stopped["kkt_ratio"].median()),
+                "worst gradient / gate": short(stopped["kkt_ratio"].max()),
+                "mean excess": short(stopped["excess"].mean()),
+                "worst excess": short(stopped["excess"].max()),
+                "mean ARI": short(stopped["ari"].mean()),
+            }
+        )
+    return markdown(pd.DataFrame(rows))
+
+
+def losses() -> str:
+    """The two forms of the loss."""
+    made = tables.table(study("memory"), STORE)
+    made = made[made["configuration"].isin(["residual", "trace"])]
+    notes = tables.differences(study("memory"), made)
+    made = made.drop(columns=["arrays", "stated"])
+    return markdown(made) + "".join(f"\n{note}\n" for note in notes)
+
+
+def arrays() -> str:
+    """n×k arrays of every row, and what the registry states now."""
+    made = tables.table(study("memory"), STORE)
+    made = made[~made["configuration"].isin(["residual", "trace"])]
+    stated = made["configuration"].map(lambda name: find(name).arrays)
+    return markdown(made.assign(stated=stated)[["configuration", "arrays", "stated"]])
+
+
+def claims() -> str:
+    """The configurations that the paper reports as failing."""
+    made = tables.table(study("claims"), STORE)
+    columns = ["matrix", "n", "configuration", "the paper says", "converged", "kkt_ratio", "excess"]
+    return markdown(made[columns].rename(columns={"kkt_ratio": "gradient / gate"}))
+
+
+def published() -> str:
+    """The paper's own steps: whether its gates were met, and with what."""
+    results = frame("published")
+    rows = []
+    for name, group in results.groupby("configuration", sort=False):
+        row = {"configuration": name}
+        for _, run in group.iterrows():
+            met = "gates met" if run["fired"] else "not met"
+            words = f"{met}; {short(run['excess'])}; {run['ari']:.2f}"
+            row[f"{run['kind']} n={run['n']}"] = words
+        rows.append(row)
+    return markdown(pd.DataFrame(rows))
+
+
+def one(name: str, kind: str, n: int, configuration: str, column: str) -> str:
+    """A mean over seeds."""
+    found = frame(name).query("kind == @kind and n == @n and configuration == @configuration")
+    return short(float(found[column].mean()))
+
+
+VIEWS: dict[str, Callable[[], str]] = {
+    **{
+        table.name: partial(measured, name, table.name)
+        for name in measurement_names()
+        for table in find_measurement(name).tables
+    },
+    **{
+        name: partial(whole, name)
+        for name in ("spectral", "kmeans", "precision", "phase2", "peers")
+    },
+    "phase1-counts": lambda: counted("phase1", published_only=True),
+    "phase1-best": lambda: markdown(tables.best(study("phase1"), STORE)),
+    "phase1-rows": every_row,
+    "phase1-10000": large_phase1,
+    "phase1-profile": profile,
+    "k25-counts": lambda: counted("k25"),
+    "logspace-counts": lambda: counted("logspace"),
+    "flagship": flagship,
+    "published": published,
+    "stopping": rivals,
+    "memory-losses": losses,
+    "memory-rows": arrays,
+    "claims": claims,
+    "sketched-excess": lambda: one("phase1", "corr", 10_000, "sketched", "excess"),
+    "sketched-products": lambda: one("phase1", "corr", 10_000, "sketched", "products"),
+}

@@ -1,0 +1,263 @@
+"""One pipeline: data → dependence matrix → groups → evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symnmf.analysis.extremes import Extremes, examine_extremes
+from symnmf.analysis.loading import LoadedData, load_data
+from symnmf.analysis.other_dependence import OtherDependence, other_dependence
+from symnmf.core.result import Result
+from symnmf.core.solver import Solver
+from symnmf.data import Panel
+from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
+from symnmf.dependence.correlation_estimate import CorrelationEstimate
+from symnmf.dependence.tail import TailEstimate
+from symnmf.distributed import ProcessGroup
+from symnmf.errors import InvalidInput
+from symnmf.factorization import factorize
+from symnmf.grouping.between_groups import dependence_between
+from symnmf.grouping.comparison import Comparison, compare
+from symnmf.grouping.group_series import signs_in_groups
+from symnmf.grouping.naming import Group, groups
+from symnmf.grouping.rank_selection import RankSuggestion, suggest_rank
+from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
+from symnmf.operators import SymmetricOperator
+from symnmf.storage.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence about the groups in addition to the certificate.
+
+    Attributes:
+        between: (k, k) mean dependence within groups (diagonal) and between groups.
+        signs: (n,) −1 for members that move against the leader of their group, else 1.
+        pictures: S and H Hᵀ sorted by group, averaged to a size that can be drawn.
+        extremes: events, thresholds and independence baseline of a tail dependence matrix.
+        other: comparison with the other kind of dependence of the same table.
+        why_no_other: reason why the other kind was not compared; empty where it was compared, and
+            where there is no table.
+    """
+
+    between: np.ndarray
+    signs: np.ndarray
+    pictures: SortedMatrices
+    extremes: Extremes | None = None
+    other: OtherDependence | None = None
+    why_no_other: str = ""
+
+    @classmethod
+    def of(cls, result: Result, S: SymmetricOperator, panel: Panel | None) -> Evidence:
+        """Gather the evidence. Where processes share the rows of S, all of them call this method.
+
+        Arguments:
+            result: a factorization of S.
+            S: the dependence matrix.
+            panel: the returns that S was estimated from, for the evidence that needs them; None
+                where S was given.
+        """
+        labels = result.labels()
+        between = dependence_between(S, labels, result.H.shape[1])
+        signs = signs_in_groups(result.H.cpu().numpy(), labels.cpu().numpy(), S)
+        pictures = sort_by_group(S, result)
+        if panel is None:
+            return cls(between, signs, pictures)
+        extremes = examine_extremes(panel, S, result, result.seed)
+        other, why = other_dependence(panel, S, result, result.seed)
+        return cls(between, signs, pictures, extremes, other, why)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The complete answer: data, groups and evidence.
+
+    Attributes:
+        result: certified factorization with its columns in group order.
+        operator: the dependence matrix S.
+        panel: table of returns, if S was estimated from one.
+        comparison: comparison of the groups with the classes of the user, if any.
+        rank: suggestion of the number of groups, if the number was not given.
+        evidence: evidence that a report shows; None where it was not requested.
+        title: title of the report.
+        steps: sentences about what was done to the data.
+        record: the steps with further details, for ``data.json``.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> found = sn.analyse(sp500_prices(), k=4, kind="prices", evidence=False)
+        >>> [group.number for group in found.groups], found.dependence
+        ([1, 2, 3, 4], 'tail')
+    """
+
+    result: Result
+    operator: SymmetricOperator
+    panel: Panel | None = None
+    comparison: Comparison | None = None
+    rank: RankSuggestion | None = None
+    evidence: Evidence | None = None
+    title: str = ""
+    steps: tuple[str, ...] = ()
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        result: Result,
+        S: Any,
+        *,
+        panel: Panel | None = None,
+        classes: Any = None,
+        title: str = "",
+    ) -> Analysis:
+        """The analysis of an existing factorization.
+
+        Arguments:
+            result: what :func:`symnmf.factorize` returned.
+            S: the matrix that was factorized.
+            panel: the returns that S was estimated from, if any.
+            classes: class of each name, such as its sector, to compare the groups with.
+            title: title of the report.
+        """
+        from symnmf.operators import as_operator
+
+        operator = as_operator(S)
+        done = () if operator.provenance is None else tuple(operator.provenance.steps)
+        read = () if panel is None else panel.summary.steps
+        return cls(
+            result=result,
+            operator=operator,
+            panel=panel,
+            comparison=None if classes is None else compare(result, classes),
+            evidence=Evidence.of(result, operator, panel),
+            title=title,
+            steps=(*read, *done),
+        )
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups that have members, with their numbers, names and members."""
+        return groups(self.result)
+
+    @property
+    def dependence(self) -> str:
+        """``"tail"`` (losses), ``"gains"``, ``"correlation"``, or ``"matrix"`` for a given S."""
+        provenance = self.operator.provenance
+        if isinstance(provenance, TailEstimate):
+            return "tail" if provenance.tail == "lower" else "gains"
+        return "correlation" if isinstance(provenance, CorrelationEstimate) else "matrix"
+
+
+def analyse(
+    data: Any,
+    k: int | None = None,
+    *,
+    kind: str,
+    dependence: str = DEPENDENCE,
+    dependence_options: Mapping[str, Any] | None = None,
+    missing: str = MISSING,
+    max_missing: float = MAX_MISSING,
+    classes: Any = None,
+    title: str | None = None,
+    solver: str | Solver[Any] = SOLVER,
+    seed: int = SEED,
+    n_init: int | None = None,
+    max_iter: int | None = None,
+    max_seconds: float | None = None,
+    options: Mapping[str, Any] | None = None,
+    evidence: bool = True,
+    progress: bool = False,
+    checkpoint: str | Path | Checkpoint | None = None,
+    resume: bool = False,
+    process_group: ProcessGroup | None = None,
+) -> Analysis:
+    """Read data, estimate the dependence, find the groups, certify them and gather the evidence.
+
+    Arguments:
+        data: path of a file, a table, a :class:`symnmf.data.Panel`, a matrix or an operator.
+        k: number of groups; by default the number that :func:`symnmf.suggest_rank` finds.
+        kind: contents of the data: ``"prices"``, ``"returns"`` or ``"matrix"``.
+        dependence: kind of dependence of a table: ``"tail"`` (who crashes together) or
+            ``"correlation"`` (who moves together).
+        dependence_options: further arguments of :func:`symnmf.tail_dependence` or
+            :func:`symnmf.abs_correlation`.
+        missing, max_missing: policy for missing numbers of a table; see
+            :func:`symnmf.read_panel`.
+        classes: class of each name, such as its sector, to compare the groups with.
+        title: title of the report; by default the name of the file.
+        solver, seed, n_init, max_iter, max_seconds, progress, checkpoint, resume: as for
+            :func:`symnmf.factorize`.
+        options: hyper-parameters of the solver.
+        evidence: whether to gather the evidence that a report shows: dependence between groups,
+            extremes, the other kind of dependence.
+        process_group: processes that share the rows of S; all of them call this function.
+
+    Returns:
+        The complete answer, which :func:`symnmf.save` writes and :func:`symnmf.write_report` shows.
+
+    Raises:
+        InvalidInput: the data or an argument cannot be used.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> found = sn.analyse(sp500_prices(), k=4, kind="prices", dependence="correlation")
+        >>> found.result.status.name, found.evidence.between.shape
+        ('CONVERGED', (4, 4))
+    """
+    loaded = load_data(
+        data, kind, dependence, dependence_options or {}, missing, max_missing, process_group
+    )
+    rank = None
+    if k is None:
+        rank = _suggest(loaded, seed, process_group)
+        k = rank.k
+    result = factorize(
+        loaded.operator,
+        k,
+        solver,
+        seed=seed,
+        n_init=n_init,
+        max_iter=max_iter,
+        max_seconds=max_seconds,
+        progress=progress,
+        checkpoint=checkpoint,
+        resume=resume,
+        **(options or {}),
+    )
+    if rank is not None:
+        why = (f"k = {rank.k} was suggested: {rank.reasons[0]}", *rank.reasons[1:])
+        result = replace(result, notes=(*why, *result.notes))
+    return Analysis(
+        result=result,
+        operator=loaded.operator,
+        panel=loaded.panel,
+        comparison=None if classes is None else compare(result, classes),
+        rank=rank,
+        evidence=Evidence.of(result, loaded.operator, loaded.panel) if evidence else None,
+        title=_title(data) if title is None else title,
+        steps=loaded.steps,
+        record=loaded.record,
+    )
+
+
+def _suggest(loaded: LoadedData, seed: int, process_group: ProcessGroup | None) -> RankSuggestion:
+    """The number of groups, with reasons."""
+    if process_group is not None:
+        raise InvalidInput(
+            "k",
+            "was not given",
+            "Pass it where several processes share the rows; `symnmf rank` and "
+            "symnmf.suggest_rank suggest a number",
+        )
+    return suggest_rank(loaded.operator, seed=seed)
+
+
+def _title(data: Any) -> str:
+    return Path(data).name if isinstance(data, str | Path) else ""

@@ -1,0 +1,1 @@
+"""The measurements of the package: one module each, with its ``MEASUREMENT``."""

@@ -1,0 +1,1 @@
+"""Problem, objective, spectrum, bounds, certificate and result; the interface of a solver."""

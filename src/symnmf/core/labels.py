@@ -1,0 +1,89 @@
+"""Groups of a factor: hard labels, the order of the columns, and group numbers for people."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def hard_labels(H: Tensor) -> tuple[Tensor, Tensor]:  # (n, k) -> (n,), (n,)
+    """Group of each row as a column of H, and its margin.
+
+    The label is the argmax of H with columns scaled to unit norm, because the unscaled argmax
+    favours the largest column. The margin is (first − second) / first: 0 for a tie and 1 if the
+    row loads on one column alone. A row of zeros gets label −1 and margin 0; rows and columns that
+    rounding cannot distinguish from zero count as zero.
+
+    Example:
+        >>> hard_labels(torch.tensor([[9.0, 0.0], [9.0, 1.0], [0.0, 0.0]]))[0]
+        tensor([ 0,  1, -1])
+    """
+    norms = torch.linalg.vector_norm(H, dim=0)
+    rounding = 10 * torch.finfo(H.dtype).eps
+    scaled = H / torch.where(norms > rounding * norms.max(), norms, torch.inf)
+    if H.shape[1] == 1:
+        first, second = scaled[:, 0], torch.zeros_like(scaled[:, 0])
+        label = torch.zeros(len(H), dtype=torch.int64, device=H.device)
+    else:
+        top, place = scaled.topk(2, dim=1)
+        first, second, label = top[:, 0], top[:, 1], place[:, 0]
+    empty = first <= rounding * first.max()
+    margin = torch.where(empty, 0, (first - second) / torch.where(empty, 1, first))
+    return torch.where(empty, -1, label), margin
+
+
+def in_group_order(H: Tensor) -> Tensor:  # (n, k)
+    """H with its columns in order: the largest group first, then by leader.
+
+    Columns without members come last, and columns of zeros after them. The order does not depend on
+    the solver or its seed. Every result has this order; two factors are compared after alignment.
+
+    Example:
+        >>> in_group_order(torch.tensor([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]))[0]
+        tensor([1., 0.])
+    """
+    labels, _ = hard_labels(H)
+    sizes = torch.bincount(labels[labels >= 0], minlength=H.shape[1]).cpu().numpy()
+    leader = H.argmax(dim=0).cpu().numpy()
+    empty = (~H.any(dim=0)).cpu().numpy()
+    order = np.lexsort((leader, empty, -sizes))
+    if (order == np.arange(len(order))).all():
+        return H
+    return H[:, torch.from_numpy(order).to(H.device)].contiguous()
+
+
+def group_numbers(labels: Tensor | np.ndarray) -> np.ndarray:  # (…)
+    """Group numbers for people: column 0 is group 1; 0 for a row without a group.
+
+    Example:
+        >>> group_numbers(torch.tensor([0, 2, -1])).tolist()
+        [1, 3, 0]
+    """
+    columns = labels.cpu().numpy() if isinstance(labels, Tensor) else np.asarray(labels)
+    numbers: np.ndarray = columns.astype(np.int64) + 1
+    return numbers
+
+
+def indicator(labels: Tensor, k: int, dtype: torch.dtype) -> Tensor:  # (n,) -> (n, k)
+    """The 0/1 matrix of the groups; the row of a label −1 is zero."""
+    assigned = (labels >= 0).nonzero()[:, 0]
+    out = torch.zeros(len(labels), k, dtype=dtype, device=labels.device)
+    out[assigned, labels[assigned]] = 1
+    return out
+
+
+def agreement(labels: Tensor) -> float:  # (m, n)
+    """Mean pairwise adjusted Rand index of m labelings; 1.0 for a single one.
+
+    Example:
+        >>> agreement(torch.tensor([[0, 0, 1, 1], [1, 1, 0, 0]]))
+        1.0
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    rows = [row.cpu().numpy() for row in labels]
+    pairs = [adjusted_rand_score(a, b) for a, b in combinations(rows, 2)]
+    return float(sum(pairs) / len(pairs)) if pairs else 1.0

@@ -1,0 +1,87 @@
+"""The result of a factorization, and its status."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from torch import Tensor
+
+from symnmf.core.certificate import Certificate
+from symnmf.core.labels import hard_labels
+from symnmf.core.solver import Check
+
+
+class Status(Enum):
+    """How a run ended.
+
+    Example:
+        >>> Status.CONVERGED.good, Status.COLLAPSED.good
+        (True, False)
+    """
+
+    EXACT = "exact"
+    CONVERGED = "converged"
+    COLLAPSED = "collapsed"
+    STAGNATED = "stagnated"
+    MAX_ITER = "max_iter"
+    TIME_OUT = "time_out"
+    DIVERGED = "diverged"
+    STOPPED = "stopped"
+
+    @property
+    def good(self) -> bool:
+        """Whether the criterion was met."""
+        return self in (Status.EXACT, Status.CONVERGED)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A factorization, with the course of the run and its quality.
+
+    Attributes:
+        H: (n, k) factor, non-negative.
+        status: how the run ended.
+        certificate: quality of H.
+        history: checks of the criterion, in order.
+        solver: name of the solver.
+        seed: seed of the start and of every draw.
+        iterations, seconds: iterations and wall time of the run.
+        products: products of S with k columns, checks and spectrum included.
+        options: hyper-parameters of the solver.
+        names: names of the rows, or None.
+        notes: choices made for the caller, with their reasons.
+        check_seconds: seconds of the run that were spent in checks.
+        eigenvalues: (p,) largest eigenvalues of S, descending, as far as they were computed; None
+            if the factor was not computed by this package.
+
+    Example:
+        >>> import numpy as np, symnmf as sn
+        >>> result = sn.factorize(np.kron(np.eye(2), np.ones((3, 3))), k=2)
+        >>> result.H.shape, result.status.name, result.labels().unique(return_counts=True)[1]
+        (torch.Size([6, 2]), 'EXACT', tensor([3, 3]))
+    """
+
+    H: Tensor
+    status: Status
+    certificate: Certificate
+    history: tuple[Check, ...]
+    solver: str
+    seed: int
+    iterations: int
+    seconds: float
+    products: float
+    options: dict[str, Any] = field(default_factory=dict)
+    names: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    check_seconds: float = 0.0
+    eigenvalues: Tensor | None = None
+
+    def labels(self) -> Tensor:  # (n,)
+        """Group of each row: argmax over unit-norm columns; −1 for a zero row."""
+        return hard_labels(self.H)[0]
+
+    def margins(self) -> Tensor:  # (n,)
+        """Margin of the first group over the second for each row, from 0 to 1."""
+        return hard_labels(self.H)[1]

@@ -1,0 +1,46 @@
+"""Defaults and choices that several functions, the estimators and the command line share."""
+
+from __future__ import annotations
+
+#: Seed of the start and of every draw.
+SEED = 0
+#: Name of the solver; ``"auto"`` follows :func:`symnmf.recommend`.
+SOLVER = "auto"
+#: Starts of the default solver, whose groups are compared; a solver chosen by name makes one run.
+N_INIT = 5
+#: Maximum iterations, and additional iterations for each start after the first.
+MAX_ITER, ITERATIONS_A_START = 10_000, 1_000
+#: Seconds between two checkpoints.
+SAVE_EVERY = 60.0
+#: Seconds that a process waits for another.
+TIMEOUT = 300.0
+#: Kinds of dependence, tails, and policies for missing numbers.
+DEPENDENCES = ("tail", "correlation")
+TAILS = ("lower", "upper")
+MISSING_POLICIES = ("error", "drop-columns", "drop-rows", "pairwise")
+#: Kind of dependence, its tail, and the fraction of observations taken as extreme.
+DEPENDENCE, TAIL, FRACTION = "tail", "lower", 0.05
+#: Minimum of extreme events per group: with more groups, factors turn into single events.
+EVENTS_A_GROUP = 5
+#: Policy for missing numbers, and the fraction that ``"drop-columns"`` tolerates in a column.
+MISSING, MAX_MISSING = "error", 0.0
+
+
+def default_starts(solver: object) -> int:
+    """Starts unless the caller asks for another number: several for the default solver, else one.
+
+    Example:
+        >>> default_starts("auto"), default_starts("admm")
+        (5, 1)
+    """
+    return N_INIT if solver == SOLVER else 1
+
+
+def max_iterations(n_init: int) -> int:
+    """Maximum iterations of a run with ``n_init`` starts.
+
+    Example:
+        >>> max_iterations(1), max_iterations(5)
+        (10000, 14000)
+    """
+    return MAX_ITER + ITERATIONS_A_START * (n_init - 1)

@@ -1,0 +1,101 @@
+"""Launching several processes of this program with torchrun."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from symnmf.distributed.process_group import under_torchrun
+from symnmf.errors import InvalidInput
+from symnmf.numerics import CHUNKS
+
+#: Maximum restarts after one of the processes died.
+RESTARTS = 10
+
+
+#: Environment variables: the file for the exit code, and the number of previous attempts.
+NOTE, ATTEMPT = "SYMNMF_NOTE", "SYMNMF_ATTEMPT"
+
+
+def restarted() -> bool:
+    """Whether this process was restarted after one of the processes died."""
+    return any(int(os.environ.get(name, "0")) for name in ("TORCHELASTIC_RESTART_COUNT", ATTEMPT))
+
+
+def exit_code(code: int) -> int:
+    """The exit code to report: under torchrun always 0, because any other counts as a failure.
+
+    The given code is passed to :func:`run_under_torchrun` if it started the processes.
+    """
+    if not under_torchrun():
+        return code
+    if NOTE in os.environ:
+        Path(os.environ[NOTE]).write_text(str(code), encoding="utf-8")
+    return 0
+
+
+def run_under_torchrun(arguments: Sequence[str], processes: int) -> int:
+    """Run ``symnmf`` with the same arguments in several processes on this machine.
+
+    If a process dies, all are restarted and resume from the last checkpoint.
+
+    Arguments:
+        arguments: arguments of the command line, which may contain ``--nproc``.
+        processes: number of processes; the cores are divided among them.
+
+    Returns:
+        The exit code of the command.
+    """
+    if not 1 <= processes <= CHUNKS:
+        raise InvalidInput("--nproc", f"got {processes}", f"Choose 1 to {CHUNKS} processes")
+    threads = max(1, (os.cpu_count() or 1) // processes)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += ["--nproc-per-node", str(processes), "-m", "symnmf", *_without_nproc(arguments)]
+    with tempfile.TemporaryDirectory() as folder:
+        note = Path(folder) / "exit"
+        environment = {"OMP_NUM_THREADS": str(threads), **os.environ, NOTE: str(note)}
+        for attempt in range(RESTARTS + 1):
+            environment[ATTEMPT] = str(attempt)
+            code = _wait(subprocess.Popen(command, env=environment))
+            if note.exists():
+                return int(note.read_text("utf-8"))
+            if code in (0, 130, -2):
+                break
+    return code
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    """Wait for a child process, pass signals on to it, and return its exit code."""
+    ours = os.getpgrp()
+
+    def pass_on(number: int, _: object) -> None:
+        if number == signal.SIGTERM or os.getpgid(child.pid) != ours:
+            child.send_signal(number)  # the terminal sends Ctrl-C to the whole group
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return child.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _without_nproc(arguments: Sequence[str]) -> list[str]:
+    """The arguments without the number of processes, which torchrun would interpret itself.
+
+    Example:
+        >>> _without_nproc(["fit", "--nproc", "2", "--k", "3"])
+        ['fit', '--k', '3']
+    """
+    remaining, skip = [], False
+    for word in arguments:
+        if skip or word == "--nproc" or word.startswith("--nproc="):
+            skip = word == "--nproc" and not skip
+            continue
+        remaining.append(word)
+    return remaining

@@ -1,0 +1,262 @@
+"""Processes that work on one matrix: the rows of each process, and collective operations."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from symnmf.errors import InvalidInput, PeerLost, SymnmfError
+from symnmf.numerics import CHUNKS
+
+#: Seconds that a process waits for another, and seconds between two heartbeats.
+TIMEOUT, BEAT = 300.0, 1.0
+
+
+T = TypeVar("T")
+
+
+class ProcessGroup:
+    """The processes of ``torch.distributed``, each with its share of the row chunks.
+
+    Every method that communicates is collective. Sums follow a fixed tree over the chunks, so that
+    they are the same for every number of processes. Nothing is pickled.
+    """
+
+    def __init__(self) -> None:
+        import torch.distributed as dist
+
+        self.process_index, self.process_count = dist.get_rank(), dist.get_world_size()
+        self._dist = dist
+        self._calls, self._beat = 0, 0.0
+        self._store = dist.distributed_c10d._get_default_store()
+
+    @property
+    def device(self) -> torch.device:
+        """Device of this process: its GPU with NCCL, otherwise the CPU."""
+        gpu = self._dist.get_backend() == "nccl"
+        return torch.device("cuda", torch.cuda.current_device()) if gpu else torch.device("cpu")
+
+    def share(self, process_index: int | None = None) -> range:
+        """Chunks of a process; by default of this process."""
+        process_index = self.process_index if process_index is None else process_index
+        return range(
+            CHUNKS * process_index // self.process_count,
+            CHUNKS * (process_index + 1) // self.process_count,
+        )
+
+    def shares(self) -> list[range]:
+        """Chunks of every process."""
+        return [self.share(process_index) for process_index in range(self.process_count)]
+
+    def gather(self, local: Tensor, sizes: Sequence[int]) -> Tensor:  # (sizes[p], …) -> (Σ, …)
+        """Concatenate the rows of all processes, in order.
+
+        Arguments:
+            local: rows of this process.
+            sizes: number of rows of each process.
+        """
+        if self.process_count == 1:
+            return local
+        most = max(sizes)
+        mine = local.contiguous()
+        if len(local) < most:
+            mine = local.new_zeros(most, *local.shape[1:])
+            mine[: len(local)] = local
+        every = mine.new_empty(self.process_count * most, *local.shape[1:])
+        gather = getattr(self._dist, "all_gather_single", None) or self._dist.all_gather_into_tensor
+        self._call(lambda: gather(every, mine))
+        if min(sizes) == most:
+            return every
+        parts = [every[r * most : r * most + size] for r, size in enumerate(sizes)]
+        return torch.cat(parts)
+
+    def tree(self, leaf: Callable[[int], Tensor]) -> Tensor:
+        """Sum over all chunks, with a fixed order of additions and few partial sums in memory.
+
+        Arguments:
+            leaf: function that returns the summand of a chunk; called for the chunks of this
+                process, in order.
+        """
+        nodes = [_nodes(share) for share in self.shares()]
+        mine = torch.stack([_sum(node, leaf) for node in nodes[self.process_index]])
+        every = self.gather(mine, [len(part) for part in nodes])
+        known = dict(zip([node for part in nodes for node in part], every, strict=True))
+        return _sum(range(CHUNKS), lambda c: known[range(c, c + 1)], known)
+
+    def disjoint(self, x: Tensor) -> Tensor:
+        """Sum of the tensors of all processes, at most one of which is nonzero in each entry."""
+        if self.process_count > 1:
+            self._call(lambda: self._dist.all_reduce(x))
+        return x.add_(0)  # turns −0 into 0, as a sum with zeros does
+
+    def agree(self, *values: Any) -> tuple[Any, ...]:
+        """The numbers or truth values of process 0."""
+        if self.process_count == 1:
+            return values
+        shared = torch.tensor([float(v) for v in values], dtype=torch.float64, device=self.device)
+        self._call(lambda: self._dist.broadcast(shared, 0))
+        return tuple(type(v)(x) for v, x in zip(values, shared.tolist(), strict=True))
+
+    def same(self, x: Tensor) -> bool:
+        """Whether all processes hold the same tensor."""
+        mark = x.contiguous().view(torch.int32).sum(dtype=torch.int64)
+        marks = self.gather(mark[None], [1] * self.process_count)
+        return bool((marks == marks[0]).all())
+
+    def leave(self) -> None:
+        """Wait for the other processes and end the group; to be called before the process ends."""
+        self._call(self._dist.barrier)
+        _end()
+
+    def _call(self, collective: Callable[[], T]) -> T:
+        """Run a collective operation; if it fails, PeerLost names the processes that are behind."""
+        self._calls += 1
+        try:
+            if time.monotonic() - self._beat > BEAT:
+                self._beat = time.monotonic()
+                self._store.set(f"symnmf/{self.process_index}", str(self._calls))
+            return collective()
+        except RuntimeError as broken:
+            raise PeerLost(self._failure(str(broken).splitlines()[0])) from broken
+
+    def _failure(self, reason: str) -> str:
+        """Message that names the processes whose last heartbeat is behind."""
+        try:
+            self._store.set(f"symnmf/{self.process_index}", str(self._calls))
+            time.sleep(2 * BEAT)  # time for the heartbeats of the other processes
+            keys = [f"symnmf/{process_index}" for process_index in range(self.process_count)]
+            calls = [int(self._store.get(key)) if self._store.check([key]) else 0 for key in keys]
+            behind = [
+                process_index for process_index, count in enumerate(calls) if count < self._calls
+            ]
+        except RuntimeError:  # the store ended with process 0
+            behind = [0]
+        names = ", ".join(map(str, behind)) or "unknown"
+        return (
+            f"process {names} of {self.process_count} did not respond ({reason}). Check its "
+            "machine and its log; run again with --resume to resume from the last checkpoint."
+        )
+
+
+class Sharing(Protocol):
+    """A process group, or an operator whose rows are shared by one."""
+
+    process_index: int
+
+    def agree(self, *values: Any) -> tuple[Any, ...]:
+        """The values of process 0."""
+
+
+def first_decides(shared: Sharing, act: Callable[[], object]) -> None:
+    """Run an action in process 0; if it raises an error, every process raises one.
+
+    Arguments:
+        shared: the process group, or an operator.
+        act: the action.
+
+    Raises:
+        InvalidInput: in the other processes, if the action failed in process 0.
+    """
+    failure: Exception | None = None
+    if shared.process_index == 0:
+        try:
+            act()
+        except (SymnmfError, OSError) as error:
+            failure = error
+    (good,) = shared.agree(failure is None)
+    if failure is not None:
+        raise failure
+    if not good:
+        raise InvalidInput("process 0", "failed to begin", "See its error message")
+
+
+def under_torchrun() -> bool:
+    """Whether torchrun started this process."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def process_number() -> int:
+    """Index of this process among those that torchrun started; 0 for a single process."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def processes_on_this_machine() -> int:
+    """Number of processes that torchrun started on this machine; 1 without torchrun."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+
+
+def join(timeout: float = TIMEOUT) -> ProcessGroup | None:
+    """The group of processes that ``torchrun`` started; None without torchrun.
+
+    Each process uses a GPU with NCCL if there are enough, otherwise the CPU with gloo.
+
+    Arguments:
+        timeout: seconds that a process waits for another.
+
+    Raises:
+        InvalidInput: there are more processes than row chunks.
+    """
+    if not under_torchrun():
+        return None
+    import torch.distributed as dist
+
+    if not dist.is_initialized():
+        local = processes_on_this_machine()
+        gpu = dist.is_nccl_available() and torch.cuda.device_count() >= local
+        if gpu:
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+            os.environ.setdefault(
+                "TORCH_NCCL_BLOCKING_WAIT", "1"
+            )  # otherwise a hung process is not reported
+        backend = "nccl" if gpu else "gloo"
+        dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
+        atexit.register(_end)  # gloo threads that outlive the interpreter abort it
+    if dist.get_world_size() > CHUNKS:
+        raise InvalidInput(
+            "processes", f"got {dist.get_world_size()}", f"Start at most {CHUNKS} processes"
+        )
+    return ProcessGroup()
+
+
+def _end() -> None:
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+def _nodes(share: range) -> list[range]:
+    """The largest nodes of the tree over the chunks that cover a share.
+
+    Example:
+        >>> _nodes(range(0, 21))
+        [range(0, 16), range(16, 20), range(20, 21)]
+    """
+    found = []
+    begin = share.start
+    while begin < share.stop:
+        width = begin & -begin or CHUNKS
+        while begin + width > share.stop:
+            width //= 2
+        found.append(range(begin, begin + width))
+        begin += width
+    return found
+
+
+def _sum(
+    node: range, leaf: Callable[[int], Tensor], known: dict[range, Tensor] | None = None
+) -> Tensor:
+    """Sum over a node of the tree: the sum of its halves, down to leaves and known nodes."""
+    if known is not None and node in known:
+        return known[node]
+    if len(node) == 1:
+        return leaf(node.start)
+    half = len(node) // 2
+    return _sum(node[:half], leaf, known) + _sum(node[half:], leaf, known)

@@ -1,0 +1,175 @@
+"""The stopping criterion: three gates, evaluated every few iterations for every solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from symnmf.core.bounds import ErrorBounds
+from symnmf.core.certificate import Certificate
+from symnmf.core.objective import error, gradient, gradient_resolution, projected_norm
+from symnmf.core.problem import Problem
+from symnmf.core.solver import Check
+from symnmf.options import check_options, option
+
+#: The paper's gates (its section 4.1): error, gradient per entry for n ≥ 10⁴, stagnation.
+ERROR_GATE, KKT_GATE, KKT_REFERENCE, STAGNATION = 0.1, 1e-4, 10_000, 1e-5
+#: The paper's warm-up: checks before this iteration cannot meet its gates.
+WARM_UP = 50
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """The thresholds of the criterion.
+
+    Arguments:
+        kkt_gate: threshold τ_g of the gradient; by default the paper's 10⁻⁴ · max(1, 10⁴ / n). The
+            effective gate is never below the rounding of the gradient.
+        stagnation: threshold τ of the decrease relative to the error at the start.
+        patience: number of checks without progress (error within its resolution, gradient not a
+            tenth lower) after which the run ends.
+
+    Example:
+        >>> Monitor().gate(n=1000), Monitor(kkt_gate=1e-6).gate(n=1000)
+        (0.001, 1e-06)
+    """
+
+    kkt_gate: float | None = option(None, above=0)
+    stagnation: float = option(STAGNATION, above=0)
+    patience: int = option(20, whole=True, at_least=1)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def gate(self, n: int) -> float:
+        """The threshold τ_g(n) of the gradient."""
+        return self.kkt_gate or KKT_GATE * max(1.0, KKT_REFERENCE / n)
+
+    def begin(self, problem: Problem) -> RunMonitor:
+        """Begin to monitor a run."""
+        bounds = problem.bounds  # computes the spectrum, whose work is counted separately
+        return RunMonitor(self, problem, bounds, work_before=problem.spent)
+
+
+def paper_gates(check: Check, n: int) -> bool:
+    """Whether a check meets the paper's three gates, literally."""
+    return (
+        check.error < ERROR_GATE
+        and check.kkt < KKT_GATE * max(1.0, KKT_REFERENCE / n)
+        and check.iteration >= WARM_UP
+        and check.decrease < STAGNATION
+    )
+
+
+@dataclass
+class RunMonitor:
+    """The monitor of one run, with the state of the criterion between checks.
+
+    Attributes:
+        monitor: the thresholds.
+        problem: problem to solve.
+        bounds: bounds on the error from its spectrum.
+        history: checks so far.
+        last_H: factor at the last check.
+        quiet: number of checks since the last progress.
+        work_before: work done with S before this run.
+    """
+
+    monitor: Monitor
+    problem: Problem
+    bounds: ErrorBounds
+    history: list[Check] = field(default_factory=list)
+    last_H: Tensor | None = None
+    quiet: int = 0
+    work_before: int = 0
+
+    def measure(
+        self, iteration: int, seconds: float, H: Tensor, SH: Tensor, *, warm: bool = True
+    ) -> Check:
+        """Evaluate the criterion at H and append the check to the history.
+
+        Arguments:
+            iteration, seconds: iterations and time spent so far.
+            H, SH: factor and product S @ H.
+            warm: whether the warm-up is over and a whole interval has passed since the last check;
+                otherwise the check cannot be stagnant.
+        """
+        problem, frob_sq = self.problem, self.problem.S.frob_sq()
+        now = error(H, SH, frob_sq)
+        kkt, gate = self._kkt(H, SH)
+        first, last = (self.history[0], self.history[-1]) if self.history else (None, None)
+        drop = last.error - now if last else float("inf")
+        start = first.error if first else now
+        resolution = self.bounds.resolution
+        self.quiet = 0 if self._progress(now, kkt) else self.quiet + 1
+        stagnant = warm and (
+            drop < max(self.monitor.stagnation * start, resolution) or self.bounds.at_floor(now)
+        )
+        check = Check(
+            iteration=iteration,
+            seconds=seconds,
+            products=problem.products(self.work_before),
+            error=now,
+            decrease=drop / start if start > 0 else 0.0,
+            kkt=kkt,
+            kkt_gate=gate,
+            stagnant=stagnant,
+            relative_decrease=abs(drop) / last.error if last and last.error else float("inf"),
+            iterate_change=self._change(H),
+            kkt_relative=kkt / first.kkt if first and first.kkt > 0 else 1.0,
+        )
+        self.history.append(check)
+        return check
+
+    def _progress(self, now: float, kkt: float) -> bool:
+        """Whether error or gradient changed since the last check with progress."""
+        if not self.history:
+            return True
+        since = self.history[-1 - self.quiet]
+        return abs(now - since.error) >= self.bounds.resolution or kkt < 0.9 * since.kkt
+
+    def given_up(self) -> bool:
+        """Whether there was no progress for ``patience`` checks."""
+        return self.quiet >= self.monitor.patience
+
+    def certify(self, check: Check) -> Certificate:
+        """The certificate of a check."""
+        low, high = self.bounds.floor
+        collapsed = self.bounds.collapsed(check.error)
+        wanted = self.monitor.gate(self.problem.S.n)
+        return Certificate(
+            error=check.error,
+            floor_low=low,
+            floor_high=high,
+            floor_exact=self.problem.spectrum.exact,
+            rank_one=self.problem.spectrum.rank_one,
+            excess=self.bounds.excess(check.error),
+            factors_explained=self.bounds.factors_explained(check.error),
+            factors_available=self.bounds.factors_available(),
+            kkt=check.kkt,
+            kkt_gate=check.kkt_gate,
+            kkt_bound="rounding" if check.kkt_gate > wanted else "criterion",
+            resolution=self.bounds.resolution,
+            collapsed=collapsed,
+            converged=check.gates_met and not collapsed,
+            paper_converged=paper_gates(check, self.problem.S.n),
+        )
+
+    def _kkt(self, H: Tensor, SH: Tensor) -> tuple[float, float]:
+        """Projected gradient per entry, independent of the scale of S, and the effective gate."""
+        problem = self.problem
+        unit = problem.S.n * problem.k * problem.S.scale() ** 1.5
+        rounding = gradient_resolution(H, SH) / unit
+        gate = max(self.monitor.gate(problem.S.n), rounding)
+        return projected_norm(H, gradient(H, SH)) / unit, gate
+
+    def _change(self, H: Tensor) -> float:
+        if self.last_H is None:
+            self.last_H = H.clone()
+            return float("inf")
+        before = float(torch.linalg.vector_norm(self.last_H, dtype=torch.float64))
+        moved = float(torch.linalg.vector_norm(self.last_H.sub_(H), dtype=torch.float64))
+        self.last_H.copy_(H)
+        return moved / before if before > 0 else float("inf")

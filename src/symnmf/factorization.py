@@ -1,0 +1,283 @@
+"""Factorization of a matrix: from a matrix to a certified factor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from symnmf.core.labels import in_group_order
+from symnmf.core.problem import Problem
+from symnmf.core.result import Result
+from symnmf.core.result_warnings import warn_of_result, warn_of_single_events
+from symnmf.core.solver import Solver
+from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
+from symnmf.distributed.process_group import processes_on_this_machine
+from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
+from symnmf.engine.driver import require_checkpoint
+from symnmf.errors import InvalidInput, called
+from symnmf.operators import as_operator
+from symnmf.options import whole_number
+from symnmf.planning.recommendation import Recommendation, advise
+from symnmf.planning.requirements import workspace_bytes
+from symnmf.planning.tuning import AUTO, starts_agree, tuned_options
+from symnmf.resources import free_memory, require_memory
+from symnmf.solvers.registry import DEFAULT, find, make_solver
+from symnmf.storage.checkpoint import Checkpoint
+
+
+def factorize(
+    S: Any,
+    k: int,
+    solver: str | Solver[Any] = SOLVER,
+    *,
+    seed: int = SEED,
+    start: str | Tensor | np.ndarray | None = None,
+    n_init: int | None = None,
+    max_iter: int | None = None,
+    max_seconds: float | None = None,
+    kkt_gate: float | None = None,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+    checkpoint: str | Path | Checkpoint | None = None,
+    resume: bool = False,
+    **options: Any,
+) -> Result:
+    """Factorize a dependence matrix, S ≈ H Hᵀ with H ≥ 0, and certify the answer.
+
+    The columns of H are in the order of the groups: the largest first.
+
+    Arguments:
+        S: (n, n) symmetric non-negative matrix: array, tensor, memory map, sparse matrix, data
+            frame with equal index and columns, or an operator.
+        k: number of columns of H, that is, of groups.
+        solver: name of a solver (``symnmf solvers`` lists them) or a :class:`Solver` object;
+            ``"auto"`` follows :func:`symnmf.recommend` and records its choice and the reasons in
+            ``notes``.
+        seed: seed of the start and of every draw; the same seed gives the same answer.
+        start: ``"random"`` (as in the paper), ``"nndsvd"``, or an (n, k) factor H0; by default the
+            start that the solver asks for, which is ``"random"`` for nearly all solvers.
+        n_init: number of starts on the surrogate, which cost no products of S unless products
+            with S are as cheap as with a sketch; by default 5 for ``"auto"`` and 1 for a solver
+            that you choose. The default solver refines the best start; more than one start also
+            measures ``certificate.agreement``.
+        max_iter: maximum number of iterations; by default 10 000, and 1 000 more for each
+            additional start.
+        max_seconds: maximum wall time in seconds; no limit by default.
+        kkt_gate: threshold for the scaled projected gradient; by default that of the paper.
+        dtype: torch.float32 or torch.float64; by default that of S.
+        device: device of the computation; by default that of S.
+        progress: whether to show a progress line on a terminal.
+        callbacks: functions called with (check, H) after every check; returning True stops the
+            run.
+        checkpoint: folder in which the run is saved.
+        resume: whether to continue the run saved in ``checkpoint``.
+        options: hyper-parameters of the solver; ``"auto"`` for a step size or penalty (``eta``,
+            ``rho``, ``step_size``, ``penalty``) lets short trials on a surrogate find it.
+
+    Returns:
+        The factor with its status, certificate and history. A run that does not meet the
+        criterion issues a warning and returns the best factor that it found.
+
+    Raises:
+        InvalidInput: S, k, the solver or one of its options cannot be used.
+
+    Example:
+        >>> import numpy as np
+        >>> S = np.kron(np.eye(2), np.ones((3, 3)))
+        >>> factorize(S, k=2, seed=1).status.name
+        'EXACT'
+    """
+    since = perf_counter()
+    operator = as_operator(S, dtype=dtype, device=device)
+    request = Request.of(solver, n_init, options)
+    if start is not None and not isinstance(start, str | Tensor):
+        start = torch.from_numpy(np.array(start, dtype=np.float64))
+    problem = Problem(operator, k, seed, request.start if start is None else start)
+    return run(
+        problem,
+        request,
+        try_exact=start is None,
+        monitor=Monitor(kkt_gate=kkt_gate),
+        progress=progress,
+        callbacks=callbacks,
+        resume=resume,
+        since=since,
+        max_iter=max_iter,
+        max_seconds=max_seconds,
+        checkpoint=checkpoint,
+    )
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which solver to run: chosen by rule, by name, or given as an object.
+
+    Attributes:
+        name: name in the registry, ``"auto"``, or the name of the class of ``instance``.
+        n_init: number of starts.
+        options: hyper-parameters by name.
+        instance: solver object of the caller, if any.
+    """
+
+    name: str = SOLVER
+    n_init: int = N_INIT
+    options: dict[str, Any] = field(default_factory=dict)
+    instance: Solver[Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        solver: str | Solver[Any] = SOLVER,
+        n_init: int | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> Request:
+        """Validate the arguments of the caller and build the request.
+
+        Raises:
+            InvalidInput: the solver or one of its options cannot be used.
+        """
+        options = dict(options or {})
+        starts = default_starts(solver)
+        if n_init is not None:
+            starts = whole_number("n_init", n_init, 1, 10_000)
+        if isinstance(solver, Solver):
+            if options:
+                raise InvalidInput(
+                    next(iter(options)),
+                    "was given together with a solver object",
+                    "Set the options of the solver when you construct it",
+                )
+            return cls(type(solver).__name__, starts, {}, solver)
+        given = {option: value for option, value in options.items() if value != AUTO}
+        make_solver(DEFAULT if solver == AUTO else solver, **given)
+        return cls(solver, starts, options)
+
+    @property
+    def start(self) -> str:
+        """The start factor that the solver asks for."""
+        named = self.instance is None and self.name != AUTO
+        return find(self.name).start if named else "random"
+
+
+def run(
+    problem: Problem,
+    request: Request | None = None,
+    *,
+    try_exact: bool = True,
+    monitor: Monitor | None = None,
+    max_iter: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool = False,
+    callbacks: Sequence[Callback] = (),
+    checkpoint: str | Path | Checkpoint | None = None,
+    resume: bool = False,
+    since: float | None = None,
+    handle_interrupt: bool = True,
+) -> Result:
+    """:func:`factorize` for a problem, whose spectrum the caller may use before and after.
+
+    Arguments:
+        problem: S, k, seed and start.
+        request: the solver and its number of starts; one start of ``"auto"`` by default.
+        try_exact: whether to try the cases whose best factor is known.
+        monitor: thresholds of the criterion.
+        max_iter, max_seconds, progress, callbacks, checkpoint, resume: as for :func:`factorize`.
+        since: ``perf_counter()`` at the beginning of the work; by default now.
+        handle_interrupt: whether Ctrl-C ends the run with its best factor; False for a fit that is
+            part of a larger computation, which Ctrl-C has to end.
+    """
+    request = request or Request(n_init=1)
+    since = perf_counter() if since is None else since
+    monitor = monitor or Monitor()
+    limit = max_iterations(request.n_init) if max_iter is None else max_iter
+    whole_number("max_iter", limit, 0)
+    require_checkpoint(resume, checkpoint)
+    warn_of_single_events(problem.S.provenance, problem.k)
+    advice = Recommendation(request.name)
+    if request.name == AUTO:
+        advice = advise(problem, try_exact=try_exact)
+    if advice.exact is not None:
+        exact = advice.exact.H
+        found = certify_exact(
+            problem, exact, name="exact", monitor=monitor, callbacks=callbacks, since=since
+        )
+        return _finished(found, advice.reasons)
+    solver, reasons = _solver(problem, request, advice)
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        checkpoint = Checkpoint(Path(checkpoint))
+    with ExitStack() as stack:
+        shown: list[Callback] = []
+        if progress and problem.S.process_index == 0:
+            line = Progress(
+                excess=lambda error: problem.bounds.excess(error),
+                max_iter=limit,
+                max_seconds=max_seconds,
+            )
+            shown = [stack.enter_context(line)]
+        found = solve(
+            problem,
+            solver,
+            name=advice.solver,
+            monitor=monitor,
+            max_iter=limit,
+            max_seconds=max_seconds,
+            callbacks=[*shown, *callbacks],
+            checkpoint=checkpoint,
+            resume=resume,
+            since=since,
+            handle_interrupt=handle_interrupt,
+        )
+    certificate = found.certificate
+    if request.n_init > 1 and certificate.agreement is None and found.status.good:
+        left = inf if max_seconds is None else max_seconds - found.seconds
+        agreed = starts_agree(problem, request.n_init, left)
+        found = replace(found, certificate=replace(certificate, agreement=agreed))
+    return _finished(found, reasons)
+
+
+def _solver(
+    problem: Problem, request: Request, advice: Recommendation
+) -> tuple[Solver[Any], tuple[str, ...]]:
+    """The solver to run, and the reasons for its choice and its options."""
+    if request.instance is not None:
+        return request.instance, ()
+    name = advice.solver
+    _require_workspace(problem, name)
+    options = {**advice.options, **request.options}
+    if "n_init" in find(name).parameters:
+        options.setdefault("n_init", request.n_init)
+    options, tuned = tuned_options(problem, name, options)
+    return make_solver(name, **options), (*advice.reasons, tuned) if tuned else advice.reasons
+
+
+def _finished(result: Result, reasons: tuple[str, ...]) -> Result:
+    """Issue the warnings about the result, and put its columns in group order."""
+    warn_of_result(result)
+    return replace(result, H=in_group_order(result.H), notes=(*reasons, *result.notes))
+
+
+def _require_workspace(problem: Problem, name: str) -> None:
+    """Raise NotEnough, in all processes or in none, where the memory does not suffice."""
+    S = problem.S
+    if S.device.type != "cpu":
+        return
+    local = processes_on_this_machine() if S.process_count > 1 else 1
+    need = local * workspace_bytes(name, S.n, problem.k, S.dtype.itemsize)
+    (have,) = S.agree(free_memory())
+    require_memory(
+        need,
+        f"{name} with k = {problem.k} in addition to S",
+        f"Use a smaller {called('k')}, or another solver (`symnmf plan` lists what each needs)",
+        have,
+    )

@@ -1,0 +1,1 @@
+"""Groups: names, comparison, number of groups, stability, windows of time, risk."""

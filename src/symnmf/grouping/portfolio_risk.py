@@ -1,0 +1,259 @@
+"""Risk of a portfolio: tail scale and variance, and the share of each group and instrument."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from symnmf.core.result import Result
+from symnmf.data.panel import Panel
+from symnmf.dependence.correlation_estimate import CorrelationEstimate
+from symnmf.dependence.margins import hill
+from symnmf.dependence.tail import TailEstimate, signed_for
+from symnmf.errors import InvalidInput, MarginWarning
+from symnmf.grouping.naming import by_name, names_of
+from symnmf.operators import SymmetricOperator
+from symnmf.storage.matrix_format import StoredMatrix
+
+#: Tail index for which the formulas hold, and the relative difference of Hill's estimate that
+#: leads to a warning.
+TAIL_INDEX, INDEX_TOLERANCE = 2.0, 0.5
+
+
+#: Share of the observations that form the tail.
+TAIL_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The risk of a portfolio and its composition.
+
+    Attributes:
+        total: tail scale (P(loss > x) ≈ (total / x)² far out) or standard deviation.
+        factors: (k,) share of each column of H in total²; with ``left_out`` they sum to 1. For a
+            variance, shares of bound²: H holds the sizes of correlations, not their signs.
+        left_out: share that H Hᵀ does not explain; negative where it explains too much.
+        instruments: (n,) share of each instrument in total²; they sum to 1.
+        marginal: (n,) derivative of total with respect to each weight.
+        bound: an upper bound of total where S has no signs; otherwise total.
+    """
+
+    total: float
+    factors: np.ndarray
+    left_out: float
+    instruments: np.ndarray
+    marginal: np.ndarray
+    bound: float
+
+
+def tail_risk(
+    result: Result,
+    weights: Any,
+    scales: Any = None,
+    *,
+    S: SymmetricOperator,
+    panel: Panel | None = None,
+) -> Risk:
+    """Tail scale of a portfolio of losses with index 2: sqrt((w∘s)ᵀ S (w∘s)).
+
+    Far out, P(wᵀX > x) ≈ (total / x)² when P(X_i > x) ≈ (s_i / x)² and S is the unit-diagonal TPDM.
+
+    Arguments:
+        result: a factorization of S.
+        weights: (n,) non-negative amounts, or a mapping from names.
+        scales: (n,) tail scales s of the instruments, or a mapping from names.
+        S: the TPDM.
+        panel: returns from which the scales are estimated where ``scales`` is not given; a warning
+            names instruments whose Hill estimate of the tail index is far from 2.
+
+    Raises:
+        InvalidInput: S is not a TPDM with index 2, a weight or scale is negative or missing.
+
+    Example:
+        >>> import symnmf as sn
+        >>> S = sn.as_operator(np.eye(2))
+        >>> tail_risk(sn.factorize(S, 2), [3.0, 4.0], [1.0, 1.0], S=S).total
+        5.0
+    """
+    about = S.provenance
+    if about is not None and not isinstance(about, TailEstimate | StoredMatrix):
+        raise InvalidInput(
+            "S", "is not a tail dependence matrix", "Pass the TPDM, or use variance_risk"
+        )
+    if isinstance(about, TailEstimate) and about.alpha != TAIL_INDEX:
+        raise InvalidInput(
+            "S", f"has tail index {about.alpha:g}", "Estimate it with alpha=2, as the formula needs"
+        )
+    w = _numbers("weights", weights, result, missing=0.0)
+    if (w < 0).any():
+        row = int(np.flatnonzero(w < 0)[0])
+        raise InvalidInput(
+            "weights",
+            f"the weight of {names_of(result)[row]!r} is {w[row]:g}",
+            "Pass weights of at least 0: the formula does not hold for short positions",
+        )
+    if scales is None and panel is None:
+        raise InvalidInput(
+            "scales",
+            "were not given",
+            "Pass the tail scales of the instruments, or a panel to estimate them",
+        )
+    if scales is None:
+        assert panel is not None
+        check_panel(panel, result)
+        s = tail_scales(panel, tail=getattr(about, "tail", "lower"))
+    else:
+        s = _numbers("scales", scales, result)
+    if (s < 0).any():
+        raise InvalidInput("scales", "contain a negative number", "Pass scales of at least 0")
+    v = torch.from_numpy(w * s)
+    image = _times(S, v)
+    return _risk(result, v, image, s)
+
+
+def tail_scales(panel: Panel, tail: str = "lower", q: float = TAIL_SHARE) -> np.ndarray:  # (n,)
+    """s_i with P(X_i > x) ≈ (s_i / x)² in the tail: s = x_(m) · (m / T)^{1/2}, m = ⌊q·T⌋.
+
+    A warning names instruments whose Hill estimate of the tail index is far from 2.
+
+    Arguments:
+        panel: returns.
+        tail: ``"lower"`` (losses) or ``"upper"`` (gains).
+        q: share of the observations that form the tail.
+
+    Raises:
+        InvalidInput: an instrument has too few observations with the sign of the tail.
+
+    Example:
+        >>> import symnmf as sn
+        >>> u = np.random.default_rng(0).uniform(size=(10_000, 2))
+        >>> pareto = sn.read_panel([3.0, 5.0] / np.sqrt(u), kind="returns")  # P(X > x) = (s / x)²
+        >>> tail_scales(pareto, tail="upper").round()
+        array([3., 5.])
+    """
+    X = signed_for(panel, tail)
+    m = max(2, int(q * len(X)))
+    top = np.sort(X, axis=0)[-m]
+    if (top <= 0).any():
+        name = panel.names[int(np.flatnonzero(top <= 0)[0])]
+        sign = "losses" if tail == "lower" else "gains"
+        raise InvalidInput(
+            "panel",
+            f"{name!r} has fewer than {m} {sign}",
+            "Pass scales to tail_risk, or leave it out",
+        )
+    index = np.array([hill(X[:, j], m) for j in range(X.shape[1])])
+    far = np.abs(index - TAIL_INDEX) > INDEX_TOLERANCE * TAIL_INDEX
+    if far.any():
+        worst = int(np.abs(index - TAIL_INDEX).argmax())
+        warnings.warn(
+            f"Hill's estimate of the tail index is far from 2 for {int(far.sum())} of {len(index)} "
+            f"instruments ({panel.names[worst]!r}: {index[worst]:.2g}): tail scales assume 2 and "
+            "are unreliable for them",
+            MarginWarning,
+            stacklevel=2,
+        )
+    scales: np.ndarray = top * (m / len(X)) ** (1 / TAIL_INDEX)
+    return scales
+
+
+def variance_risk(result: Result, weights: Any, volatilities: Any, *, S: SymmetricOperator) -> Risk:
+    """Standard deviation of a portfolio from the signed correlations, and an upper bound from S.
+
+    Arguments:
+        result: a factorization of S.
+        weights: (n,) amounts, or a mapping from names; they may be negative.
+        volatilities: (n,) standard deviations, or a mapping from names.
+        S: dependence matrix of :func:`symnmf.abs_correlation`, which stores the signs.
+
+    Raises:
+        InvalidInput: S has no signs, or a number is missing or not finite.
+
+    Example:
+        >>> import symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> S = sn.abs_correlation(panel)
+        >>> risk = variance_risk(sn.factorize(S, k=3), [0.05] * 20, panel.values.std(axis=0), S=S)
+        >>> bool(np.isclose(risk.total, (panel.values @ np.full(20, 0.05)).std()))
+        True
+    """
+    about = S.provenance
+    if not isinstance(about, CorrelationEstimate):
+        raise InvalidInput(
+            "S", "has no signs of correlations", "Pass the matrix that abs_correlation returned"
+        )
+    w = _numbers("weights", weights, result, missing=0.0)
+    s = _numbers("volatilities", volatilities, result)
+    v = torch.from_numpy(w * s)
+    size = v.abs()
+    image = about.signed_product(S, v)
+    bound = _risk(result, size, _times(S, size), s)
+    risk = _risk(result, v, image, s)
+    return replace(
+        risk, factors=bound.factors, left_out=bound.left_out, bound=max(bound.total, risk.total)
+    )
+
+
+def _risk(result: Result, v: torch.Tensor, image: torch.Tensor, s: np.ndarray) -> Risk:
+    """Shares of vᵀ(S v), given S v; NaN where the risk is zero."""
+    square = max(0.0, float(v @ image))
+    total = square**0.5
+    loads = (result.H.to(torch.float64).cpu().T @ v).square().numpy()
+    scale = square or float("nan")
+    return Risk(
+        total=total,
+        factors=loads / scale,
+        left_out=1 - float(loads.sum()) / scale,
+        instruments=(v * image).numpy() / scale,
+        marginal=s * image.numpy() / (total or float("nan")),
+        bound=total,
+    )
+
+
+def _times(S: SymmetricOperator, v: torch.Tensor) -> torch.Tensor:
+    image = S.matmul(v[:, None].to(dtype=S.dtype, device=S.device))
+    return image[:, 0].to(torch.float64).cpu()
+
+
+def _numbers(
+    argument: str, values: Any, result: Result, missing: float | None = None
+) -> np.ndarray:
+    """One number for each row, from a sequence or a mapping; ``missing`` for absent names."""
+    names = names_of(result)
+    values = by_name(values)
+    if isinstance(values, Mapping):
+        unknown = [name for name in values if name not in set(names)]
+        if unknown:
+            raise InvalidInput(
+                argument, f"{unknown[0]!r} was not in the fit", "Pass names of the fit"
+            )
+        without = [name for name in names if name not in values]
+        if without and missing is None:
+            raise InvalidInput(
+                argument, f"there is no number for {without[0]!r}", "Pass one for every name"
+            )
+        values = [values.get(name, missing) for name in names]
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != (len(names),):
+        raise InvalidInput(argument, f"has shape {array.shape}", f"Pass {len(names)} numbers")
+    if not np.isfinite(array).all():
+        name = names[int(np.flatnonzero(~np.isfinite(array))[0])]
+        raise InvalidInput(argument, f"the number of {name!r} is not finite", "Pass finite numbers")
+    return array
+
+
+def check_panel(panel: Panel, result: Result) -> None:
+    """Raise InvalidInput unless the columns of a panel are the rows of a factorization."""
+    names = names_of(result) if result.names is not None else list(panel.names)
+    if len(panel.names) != len(result.H) or list(panel.names) != names:
+        raise InvalidInput(
+            "panel",
+            f"has {len(panel.names)} columns that are not the {len(result.H)} rows of the result",
+            "Pass the panel from which the result was computed",
+        )

@@ -1,0 +1,221 @@
+"""Windows on disk: a finished set with its tables, or the windows of an unfinished run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from symnmf import __version__, storage
+from symnmf.core.labels import group_numbers
+from symnmf.core.packing import pack_result, unpack_result
+from symnmf.data.panel import Panel
+from symnmf.grouping.result_tables import loadings_columns
+from symnmf.grouping.windows import Rolling, Window
+from symnmf.storage.kinds import WINDOWS
+from symnmf.storage.tensors import pack_json, plain, unpack_json
+from symnmf.storage.untrusted import complete
+from symnmf.storage.window_cache import UNFINISHED, WindowCache, discard_windows, stored_windows
+
+
+def save_rolling(
+    found: Rolling, folder: str | Path, *, force: bool = False, config: str | None = None
+) -> Path:
+    """Write windows to a folder, as :func:`symnmf.save` does with a result.
+
+    The folder gets the model for :func:`load_rolling` and the tables ``windows.csv``,
+    ``labels.csv`` (windows and instruments; groups are numbered from 1) and ``loadings.parquet``.
+    Windows of the unfinished run that :func:`symnmf.rolling` stored there are removed.
+
+    Arguments:
+        found: what :func:`symnmf.rolling` returned.
+        folder: folder to write; created when missing.
+        force: whether to replace existing windows. Not needed in the folder of ``found``.
+        config: text of ``config.toml``.
+
+    Returns:
+        The folder.
+
+    Raises:
+        InvalidFile: the folder holds other results and ``force`` is False.
+
+    Example:
+        >>> import tempfile, numpy as np, symnmf as sn
+        >>> X = np.random.default_rng(0).normal(size=(90, 6)) @ np.kron(np.eye(2), np.ones((3, 3)))
+        >>> X = X + np.random.default_rng(1).normal(size=X.shape)
+        >>> found = sn.rolling(X, 30, 30, 2, "correlation")
+        >>> back = load_rolling(save_rolling(found, tempfile.mkdtemp()))
+        >>> bool((back.labels() == found.labels()).all())
+        True
+    """
+    folder = Path(folder)
+    with storage.lock(folder):
+        own = folder / UNFINISHED / found.identity if found.identity is not None else None
+        begun = own is not None and bool(stored_windows(own))
+        storage.check_free(folder, WINDOWS, force=force or begun)
+        tensors: dict[str, Tensor] = {}
+        described = []
+        for number, window in enumerate(found.windows):
+            part, words = _pack(window)
+            tensors |= {f"{number}.{name}": tensor for name, tensor in part.items()}
+            described.append(words)
+        tensors["about"] = pack_json({"names": list(found.names), "windows": described})
+        content = {
+            "version": __version__,
+            "windows": len(described),
+            "instruments": len(found.names),
+        }
+        tables = _tables(found) | ({} if config is None else {"config.toml": config})
+        storage.write_set(folder, WINDOWS, tensors, content, tables)
+        discard_windows(folder)
+    return folder
+
+
+def load_rolling(folder: str | Path) -> Rolling:
+    """Read windows that :func:`save_rolling` wrote, after verifying their checksums.
+
+    Arguments:
+        folder: folder of the windows.
+
+    Raises:
+        InvalidFile: the folder holds no windows, or they are damaged.
+
+    Example:
+        >>> import tempfile, symnmf as sn
+        >>> from symnmf.data.samples import sp500_prices
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> found = sn.rolling(panel, 2000, 2000, 3, "correlation")
+        >>> [w.first for w in load_rolling(sn.save_rolling(found, tempfile.mkdtemp())).windows]
+        ['1990-01-03', '1997-11-28', '2005-11-10', '2013-10-23']
+    """
+    found, _ = storage.read_manifest(Path(folder), WINDOWS.name)
+    with complete(folder, "windows", "Compute the windows again"):
+        tensors = storage.read_tensors(found["model"])
+        described = unpack_json(tensors["about"])
+        names, windows = tuple(described["names"]), []
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError("names")
+        parts: dict[str, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            number, _, part = name.partition(".")
+            parts.setdefault(number, {})[part] = tensor
+        for place, words in enumerate(described["windows"]):
+            windows.append(_unpack(parts[str(place)], words, names))
+        return Rolling(tuple(windows), names)
+
+
+def _pack(window: Window) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    tensors, content = pack_result(replace(window.result, names=None))
+    rest = {f.name: getattr(window, f.name) for f in fields(Window) if f.name != "result"}
+    return tensors, {"window": rest, "result": content}
+
+
+def _unpack(
+    tensors: Mapping[str, Tensor], described: Mapping[str, Any], names: tuple[str, ...]
+) -> Window:
+    result = replace(unpack_result(tensors, described["result"]), names=names)
+    rest = described["window"]
+    if len(result.H) != len(names) or not set(rest["moved"]) <= set(names):
+        raise ValueError("another number of instruments")
+    numbers = [rest[name] for name in ("ari_before", "ari_width") if rest[name] is not None]
+    numbers += [rest[name] for name in ("number", "begin", "stop", "broke")]
+    numbers += [getattr(result, name) for name in ("seed", "iterations", "seconds", "products")]
+    if not all(isinstance(value, int | float) and isfinite(value) for value in numbers):
+        raise TypeError("numbers")
+    dates = {name: str(rest[name]) for name in ("first", "last")}
+    return Window(**{**rest, **dates, "moved": tuple(rest["moved"]), "result": result})
+
+
+def _tables(found: Rolling) -> dict[str, Any]:
+    """The tables for people, by file name."""
+    dates = [w.last for w in found.windows]
+    labels = pd.DataFrame(group_numbers(found.labels()), index=pd.Index(dates, name="last"))
+    labels.columns = pd.Index([storage.safe_cell(name) for name in found.names])
+    loadings = pd.concat(
+        pd.DataFrame(loadings_columns(w.result)).assign(last=w.last) for w in found.windows
+    )
+    rows = [
+        {
+            "first": w.first,
+            "last": w.last,
+            "status": w.result.status.name,
+            "excess": w.result.certificate.excess,
+            "products": w.result.products,
+            "ari_before": w.ari_before,
+            "ari_width": w.ari_width,
+            "moved": len(w.moved),
+            "broke": w.broke,
+            "who": " ".join(w.moved),
+        }
+        for w in found.windows
+    ]
+    return {
+        "windows.csv": pd.DataFrame(rows).map(storage.safe_cell).to_csv(index=False),
+        "labels.csv": labels.to_csv(),
+        "loadings.parquet": lambda path: loadings.to_parquet(path, index=False),
+    }
+
+
+class UnfinishedWindows:
+    """The stored windows of an unfinished run of :func:`symnmf.rolling`.
+
+    Arguments:
+        cache: store of the windows.
+        names: names of the instruments.
+    """
+
+    def __init__(self, cache: WindowCache, names: tuple[str, ...]):
+        self.cache, self.names = cache, names
+
+    @classmethod
+    @contextmanager
+    def of(
+        cls, folder: str | Path, panel: Panel, request: Any, force: bool
+    ) -> Iterator[UnfinishedWindows]:
+        """Open the stored windows of a table and a request, and lock the folder.
+
+        Arguments:
+            folder: folder of the run; created when missing.
+            panel: the returns.
+            request: arguments of the run; with the panel they identify it.
+            force: whether windows of another run may be replaced.
+
+        Raises:
+            InvalidFile: the folder holds other results and ``force`` is False.
+        """
+        folder, values = Path(folder), np.ascontiguousarray(panel.values)
+        dates = panel.date_words(np.arange(len(values)))
+        words = [list(panel.names), dates, [plain(value) for value in request], __version__]
+        digest = hashlib.sha256(values.data)
+        digest.update(json.dumps(words).encode())
+        with storage.lock(folder):
+            cache = WindowCache(folder, digest.hexdigest()[:16])
+            storage.check_free(folder, WINDOWS, force=force or bool(cache.stored))
+            yield cls(cache, panel.names)
+
+    def put(self, window: Window, vectors: Tensor) -> None:
+        """Store a window and its eigenvectors, from which the next one starts."""
+        tensors, words = _pack(window)
+        parts = {**tensors, "vectors": vectors.contiguous(), "about": pack_json(words)}
+        self.cache.put(window.number, parts)
+
+    def get(self, number: int) -> tuple[Window, Tensor] | None:
+        """A window and its eigenvectors, or None where it is not stored."""
+        found = self.cache.get(number)
+        if found is None:
+            return None
+        path, tensors = found
+        with complete(path, "window", "Remove the file"):
+            words, vectors = unpack_json(tensors["about"]), tensors["vectors"]
+            if vectors.ndim != 2 or len(vectors) != len(self.names):
+                raise ValueError("vectors")
+            return _unpack(tensors, words, self.names), vectors

@@ -1,1 +1,0 @@
-"""From a dependence matrix or a factor to groups that people can use."""

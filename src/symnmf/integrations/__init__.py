@@ -1,0 +1,1 @@
+"""Groups for other libraries."""

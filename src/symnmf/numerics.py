@@ -1,0 +1,108 @@
+"""Named random streams, fixed row chunks, and sums and products in float64."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+#: Largest temporary array of a default method, in entries.
+CHUNK_ENTRIES = 1 << 20
+#: Entries that a reduction converts to float64 at a time.
+WIDE_ENTRIES = 1 << 16
+#: Columns that :func:`product64` multiplies at a time.
+DEPTH = 4096
+#: Number of fixed row chunks, for every number of processes; also the maximum of processes.
+CHUNKS = 64
+
+
+# ---- random streams: every draw is a function of a seed and a place; no state is stored ----
+
+
+def _words(seed: int, place: tuple[str | int, ...]) -> list[int]:
+    return [seed, *(zlib.crc32(p.encode()) if isinstance(p, str) else p for p in place)]
+
+
+def numpy_stream(seed: int, *place: str | int) -> np.random.Generator:
+    """A Philox stream for (seed, place): the same numbers on every machine.
+
+    Arguments:
+        seed: seed of the run.
+        place: words and numbers that name the draw, such as ``"start", 3``.
+
+    Example:
+        >>> float(numpy_stream(7, "demo", 0).random()) == float(numpy_stream(7, "demo", 0).random())
+        True
+    """
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(_words(seed, place))))
+
+
+def torch_seed(seed: int, *place: str | int) -> int:
+    """A 63-bit seed for (seed, place)."""
+    state = np.random.SeedSequence(_words(seed, place)).generate_state(1, np.uint64)
+    return int(state[0] >> np.uint64(1))
+
+
+def torch_stream(seed: int, *place: str | int) -> torch.Generator:
+    """A torch generator on the CPU for (seed, place); draws are moved to the device afterwards."""
+    return torch.Generator().manual_seed(torch_seed(seed, *place))
+
+
+# ---- rows in chunks ----
+
+
+def row_chunks(n: int, width: int, entries: int = CHUNK_ENTRIES) -> Iterator[slice]:
+    """Slices over ``n`` rows of ``width`` entries, each of at most ``entries`` or one row."""
+    rows = max(1, entries // max(1, width))
+    for begin in range(0, n, rows):
+        yield slice(begin, min(begin + rows, n))
+
+
+def chunk_edges(n: int) -> list[int]:
+    """Boundaries of the fixed row chunks, the same for every number of processes.
+
+    Example:
+        >>> chunk_edges(130)[:4], len(chunk_edges(130))
+        ([0, 2, 4, 6], 65)
+    """
+    return [n * c // CHUNKS for c in range(CHUNKS + 1)]
+
+
+# ---- sums and products in float64 ----
+
+
+def inner64(X: Tensor, Y: Tensor) -> float:  # (n, c), (n, c)
+    """⟨X, Y⟩ in float64, summed over row chunks."""
+    total = 0.0
+    for part in row_chunks(len(X), X.shape[1], WIDE_ENTRIES):
+        total += float((X[part].to(torch.float64) * Y[part]).sum())
+    return total
+
+
+def gram64(X: Tensor, entries: int = WIDE_ENTRIES) -> Tensor:  # (n, c) -> (c, c)
+    """``XᵀX`` in float64, summed over row chunks."""
+    total = torch.zeros(X.shape[1], X.shape[1], dtype=torch.float64, device=X.device)
+    for part in row_chunks(len(X), X.shape[1], entries):
+        rows = X[part].to(torch.float64)
+        total.addmm_(rows.T, rows)
+    return total
+
+
+def cross64(X: Tensor, Y: Tensor) -> Tensor:  # (n, c), (n, d) -> (c, d)
+    """``XᵀY`` in float64, summed over row chunks."""
+    total = torch.zeros(X.shape[1], Y.shape[1], dtype=torch.float64, device=X.device)
+    for part in row_chunks(len(X), X.shape[1], WIDE_ENTRIES):
+        total.addmm_(X[part].to(torch.float64).T, Y[part].to(torch.float64))
+    return total
+
+
+def product64(X: Tensor, Y: Tensor) -> Tensor:  # (a, T), (b, T) -> (a, b)
+    """``X Yᵀ``: partial products in the precision of X, summed in float64."""
+    total = torch.zeros(len(X), len(Y), dtype=torch.float64, device=X.device)
+    for begin in range(0, X.shape[1], DEPTH):
+        part = slice(begin, begin + DEPTH)
+        total += X[:, part] @ Y[:, part].T
+    return total

@@ -1,0 +1,40 @@
+"""Distribution of the rows of an operator over processes."""
+
+from __future__ import annotations
+
+import torch
+
+from symnmf.distributed.process_group import ProcessGroup
+from symnmf.errors import InvalidFile
+from symnmf.numerics import chunk_edges
+from symnmf.operators.base import SymmetricOperator
+from symnmf.operators.dense import DenseOperator
+from symnmf.operators.gram import GramOperator
+from symnmf.operators.rows import Rows
+
+
+def shard(S: SymmetricOperator, process_group: ProcessGroup) -> SymmetricOperator:
+    """An operator that holds only the rows of this process.
+
+    Arguments:
+        S: dense or Gram operator in memory, the same in every process.
+        process_group: the processes that share the rows.
+
+    Raises:
+        InvalidFile: the operator is neither dense nor Gram.
+    """
+    if not isinstance(S, DenseOperator | GramOperator):
+        raise InvalidFile(
+            "S", f"{type(S).__name__} cannot be distributed", "Use a dense or Gram matrix"
+        )
+    edges, share = chunk_edges(S.n), process_group.share()
+    mine = S.rows.whole[edges[share.start] : edges[share.stop]]
+    # The rows keep the alignment that they have in the whole array: digits may depend on it.
+    pad = edges[share.start] * mine.shape[1] % 64
+    buffer = torch.empty(pad + mine.numel(), dtype=mine.dtype, device=process_group.device)
+    data = buffer[pad:].view(mine.shape).copy_(mine)
+    rows = Rows.shared_out(data, S.n, process_group, device=process_group.device)
+    if isinstance(S, DenseOperator):
+        return DenseOperator.of(rows, S.frob_sq(), S.mean() * S.n**2, S.names, S.provenance)
+    d = None if S.d is None else S.d.to(process_group.device)
+    return GramOperator(rows, d, S.names, S.provenance)

@@ -1,0 +1,154 @@
+"""Requirements of a run: memory, disk, products, communication, time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt
+from time import perf_counter
+
+import torch
+
+from symnmf.errors import UnknownName
+from symnmf.numerics import CHUNKS
+from symnmf.operators.stored import TILE_BYTES
+from symnmf.options import whole_number
+from symnmf.solvers.registry import find
+
+FORMS = ("dense", "gram", "tiles")
+
+
+#: Bytes of a float32, and bytes per entry of S with an n×n residual and its parts (the paper's
+#: Table 1).
+FLOAT32_BYTES, NAIVE_BYTES = 4, 20
+
+
+#: Products S H that the recommended solvers took at n = 10⁴ (docs/performance.md): dense, Gram.
+PRODUCTS = {
+    "sketched": (10, 130),
+    "admm": (320, 140),
+    "adagrad": (2940, 3700),
+    "piecewise-adagrad": (2940, 3900),
+    "block-svrg-adaptgrow": (2590, 3800),
+}
+
+
+#: Rows of the square matrix with which the rate of products is measured.
+TRIAL_SIDE = 2048
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one solver needs for S ≈ H Hᵀ.
+
+    Attributes:
+        solver: name of the solver.
+        n, k, m: number of rows, number of groups, number of columns of B (n unless S is a Gram
+            matrix).
+        form: ``"dense"`` or ``"gram"`` in memory, or ``"tiles"`` mapped from disk.
+        processes: number of processes that share the rows.
+        memory: bytes of memory of each process.
+        naive: bytes of memory with n×n residuals instead of the trace identity.
+        storage: bytes of the matrix on disk.
+        products: expected number of products S H.
+        traffic: bytes that each process receives per product.
+        seconds: expected time, from the rate of products.
+    """
+
+    solver: str
+    n: int
+    k: int
+    m: int
+    form: str
+    processes: int
+    memory: float
+    naive: float
+    storage: float
+    products: int
+    traffic: float
+    seconds: float
+
+
+def plan(
+    n: int,
+    k: int | None = None,
+    *,
+    form: str = "dense",
+    m: int = 400,
+    processes: int = 1,
+    rate: float | None = None,
+) -> list[Plan]:
+    """What the recommended solvers need, the default solver first.
+
+    Arguments:
+        n: number of instruments.
+        k: number of groups; ⌊√n⌋ by default, as in the paper.
+        form: ``"dense"``, ``"gram"`` (m columns) or ``"tiles"`` (dense, on disk).
+        m: number of exceedances (columns of B) of a Gram matrix.
+        processes: number of processes that share the rows.
+        rate: multiply-adds per second of one process; by default measured on this machine, whose
+            cores the processes then share.
+
+    Returns:
+        One plan per solver.
+
+    Raises:
+        InvalidInput: a size is out of range, or ``form`` is unknown.
+
+    Example:
+        >>> default = plan(100_000, form="gram", rate=1e11)[0]
+        >>> default.solver, round(default.storage / 1e6)
+        ('sketched', 160)
+    """
+    n = whole_number("n", n, 2)
+    k = isqrt(n) if k is None else whole_number("k", k, 1, n, "from 1 to n")
+    if form not in FORMS:
+        raise UnknownName("form", f"unknown form {form!r}", f"Choose {' or '.join(FORMS)}")
+    m = whole_number("m", m, 1)
+    processes = whole_number("processes", processes, 1, CHUNKS)
+    if rate is None:  # measured with all cores, which processes of one machine share
+        rate = product_rate(k) / processes
+    width = m if form == "gram" else n
+    own = FLOAT32_BYTES * n * width / processes
+    held = {"dense": own, "gram": own + 8 * m * m, "tiles": 2 * TILE_BYTES}[form]
+    work = (2 * n * m * k if form == "gram" else n * n * k) / processes
+    traffic = FLOAT32_BYTES * n * k * (processes - 1) / processes
+    if form == "gram" and processes > 1:
+        traffic += FLOAT32_BYTES * m * k * (processes - 1)
+    plans = []
+    for name, products in PRODUCTS.items():
+        count = products[form == "gram"]
+        plans.append(
+            Plan(
+                solver=name,
+                n=n,
+                k=k,
+                m=width,
+                form=form,
+                processes=processes,
+                memory=held + workspace_bytes(name, n, k),
+                naive=NAIVE_BYTES * n * n / processes + workspace_bytes(name, n, k),
+                storage=FLOAT32_BYTES * n * width,
+                products=count,
+                traffic=traffic,
+                seconds=count * work / rate,
+            )
+        )
+    return plans
+
+
+def workspace_bytes(solver: str, n: int, k: int, itemsize: int = FLOAT32_BYTES) -> float:
+    """Bytes that a solver needs in addition to S: its n×k arrays."""
+    return float(find(solver).arrays * n * k * itemsize)
+
+
+def product_rate(k: int) -> float:
+    """Multiply-adds per second of float32 products with k columns, measured on this machine."""
+    k = min(k, TRIAL_SIDE)
+    A, X = torch.rand(TRIAL_SIDE, TRIAL_SIDE), torch.rand(TRIAL_SIDE, k)
+    A @ X
+    best = float("inf")
+    for _ in range(3):
+        began = perf_counter()
+        A @ X
+        best = min(best, perf_counter() - began)
+    return TRIAL_SIDE * TRIAL_SIDE * k / best

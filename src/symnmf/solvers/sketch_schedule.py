@@ -1,0 +1,88 @@
+"""The constants of the sketched solver: how long each phase lasts, and which fit is good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When the phases of :class:`symnmf.solvers.sketched.Sketched` end, and how fits compare.
+
+    An excess is measured on the surrogate and is 0 at the floor of the error; a gain is the
+    decrease of an excess between two measurements. The values were found on the matrices of the
+    benchmark and on daily returns of stocks, and are not meant to be tuned by callers.
+
+    Example:
+        >>> Schedule().admm_max_steps
+        300
+    """
+
+    kmeans_draws: int = 3
+    """Draws of k-means for each embedding; the one with the least error becomes the seed."""
+
+    trial_steps: int = 6
+    """ADMM steps that a seed or a moved factor gets before it is compared with others."""
+
+    race_excess: float = 0.05
+    """Seeds whose excess differs by less are compared by how sharp their groups are."""
+
+    admm_max_steps: int = 300
+    """Maximum number of ADMM steps of a fit on the surrogate."""
+
+    admm_measure_every: int = 10
+    """ADMM steps between two measurements of the excess."""
+
+    admm_min_gain: float = 1e-4
+    """A fit by ADMM ends when the gain between two measurements is smaller than this."""
+
+    admm_min_gain_share: float = 0.2
+    """A fit by ADMM also ends when the gain is smaller than this share of the excess."""
+
+    rough_excess: float = 5e-4
+    """A fit above it gets Gauss–Newton steps, which gain more where ADMM has become slow."""
+
+    poor_excess: float = 2e-3
+    """A fit above it is offered exchanges of columns first."""
+
+    exchange_max_moves: int = 4
+    """Maximum number of columns that are exchanged in one fit."""
+
+    exchange_min_gain: float = 1e-4
+    """An exchange with a smaller gain is undone, and no other one follows."""
+
+    polish_max_steps: int = 60
+    """Maximum number of Gauss–Newton steps on the surrogate."""
+
+    polish_measure_every: int = 3
+    """Gauss–Newton steps between two measurements of the excess."""
+
+    polish_min_gain: float = 2e-5
+    """Gauss–Newton steps end when the gain between two measurements is smaller than this."""
+
+    polish_min_gain_share: float = 0.03
+    """Gauss–Newton steps also end when the gain is smaller than this share of the excess."""
+
+    tie_excess: float = 1e-3
+    """Starts whose excess differs by less are compared by how sharp their groups are."""
+
+    agreement_excess: float = 1e-2
+    """Starts whose excess is at most this much above the best count for the agreement."""
+
+    surrogate_check_every: int = 300
+    """Iterations between checks on S while the work is on the surrogate."""
+
+    refine_check_every: int = 10
+    """Iterations between checks on S during ADMM with the corrected surrogate."""
+
+    refine_max_steps: int = 60
+    """Maximum number of ADMM steps with the corrected surrogate."""
+
+    newton_check_every: int = 3
+    """Iterations between checks on S during Gauss–Newton with the corrected surrogate."""
+
+    newton_stagnant_checks: int = 3
+    """Stagnant checks after which Gauss–Newton changes from the corrected surrogate to S."""
+
+    exact_check_every: int = 10
+    """Iterations between checks on S during Gauss–Newton with S."""

@@ -1,0 +1,282 @@
+"""Measurements: rows, what is published, what counts as worse, and that each of them starts."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from symnmf.bench import figures, results_store, tables
+from symnmf.bench.measurement import (
+    Choices,
+    MeasuredRow,
+    MeasuredTable,
+    Measurement,
+    find_measurement,
+    measurement_names,
+    published_rows,
+)
+from symnmf.bench.measurements.predict import crash_lift
+from symnmf.bench.published_table import compare, got_worse
+from symnmf.bench.results_store import Store, is_current
+from symnmf.bench.runner import publish_rows, run_measurement
+from symnmf.bench.study import Run
+from symnmf.bench.study import names as study_names
+from symnmf.bench.table_files import markdown
+from symnmf.errors import InvalidInput, UnknownName
+
+RESULTS = Path(__file__).parents[2] / "results"
+TABLE = MeasuredTable("toy", "A toy", ("row", "n"), ("cost", "note"), {"cost": "higher"})
+
+
+def toy(cost, named=False):
+    """A measurement of two rows, the first of which has this cost."""
+
+    def measure(choices):
+        for n in choices.sizes or (10, 20):
+            yield TABLE.row("first", n, cost, "any")
+
+    return Measurement("toy", "A toy", (TABLE,), ("sizes",), measure, named)
+
+
+def worse(measurement, store, **options):
+    return [
+        line for table in run_measurement(measurement, store, **options) for line in table.worse
+    ]
+
+
+# ---- what is published ----
+
+
+def test_rows_are_stored_like_runs_and_shown_by_the_same_tables(tmp_path):
+    store = Store(tmp_path / "results")
+    assert worse(toy(1.5), store) == []
+    assert not store.folder.exists()  # nothing is stored unless asked for
+    run_measurement(toy(1.5), store, publish=True)
+    first, second = store.results("toy")
+    assert first["found"] == {"cost": 1.5, "note": "any"}
+    assert first["labels"] == {"row": "first", "n": 10}
+    assert is_current(first)
+    assert first["threads"] >= 1
+    assert first["key"] == MeasuredRow.of(first).key != second["key"]
+    assert tables.measured_table(toy(1), TABLE, store).to_numpy().tolist() == [
+        ["first", "10", "1.5", "any"],
+        ["first", "20", "1.5", "any"],
+    ]
+    (path,) = tables.write_measurement(toy(1), store)
+    assert "| first | 10 | 1.5 | any |" in path.read_text()
+    assert path.with_suffix(".csv").exists()
+
+
+def test_a_row_replaces_the_same_row(tmp_path):
+    store = Store(tmp_path)
+    run_measurement(toy(1.5, named=True), store, publish=True)
+    run_measurement(toy(2.5, named=True), store, Choices(sizes=(20, 30)), publish=True)
+    found = [(r["labels"]["n"], r["found"]["cost"]) for r in store.results("toy")]
+    assert found == [(10, 1.5), (20, 2.5), (30, 2.5)]
+    publish_rows(toy(0), store, [TABLE.row("other", 1, 1.0, "")], replace=True)
+    assert [r["labels"]["row"] for r in store.results("toy")] == ["other"]
+
+
+def test_rows_that_do_not_name_a_choice_are_neither_compared_nor_published(tmp_path):
+    store, other = Store(tmp_path), Choices(sizes=(10,))
+    run_measurement(toy(1.0), store, publish=True)
+    assert worse(toy(9.0), store, choices=other) == []
+    with pytest.raises(InvalidInput, match="--publish: got other sizes"):
+        run_measurement(toy(9.0), store, other, publish=True)
+    assert len(worse(toy(9.0, named=True), store, choices=other)) == 1
+
+
+def test_other_digits_are_compared_and_not_shown(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    run_measurement(toy(1.0), store, publish=True)
+    monkeypatch.setattr(results_store, "NUMERICS", results_store.NUMERICS + 1)
+    assert published_rows(toy(1.0), store) == []
+    assert tables.measured_table(toy(1.0), TABLE, store).empty
+    assert len(worse(toy(2.0), store)) == 2
+    run_measurement(toy(2.0), store, publish=True)
+    assert len(store.results("toy")) == 2
+
+
+def test_published_records_have_the_keys_of_their_content():
+    names = Store(RESULTS).benchmarks()
+    assert set(names) == set(study_names()) | set(measurement_names())
+    for name in names:
+        records = Store(RESULTS).results(name)
+        assert len({record["key"] for record in records}) == len(records)
+        for record in records:
+            assert is_current(record)
+            assert "threads" in record
+            assert not {"worth", "looks", "version"} & (set(record) | set(record["found"]))
+            run = MeasuredRow.of if "measurement" in record else of_run
+            assert run(record).key == record["key"]
+
+
+def of_run(record):
+    return Run(**{name: record[name] for name in Run.__dataclass_fields__})
+
+
+@pytest.mark.parametrize("name", measurement_names())
+def test_published_tables_are_those_of_the_records(name):
+    measurement, store = find_measurement(name), Store(RESULTS)
+    assert measurement.name == name
+    for table in measurement.tables:
+        made = tables.measured_table(measurement, table, store)
+        assert not made.empty
+        written = (RESULTS / f"{table.name}.md").read_text("utf-8")
+        assert written == f"# {table.title}\n\n{markdown(made)}"
+        for row in published_rows(measurement, store):
+            if row.table == table.name:
+                assert (*row.labels, *row.found) == table.headings
+
+
+# ---- what got worse ----
+
+
+@pytest.mark.parametrize(
+    ("direction", "now", "before", "expected"),
+    [
+        ("higher", 1.0, 1.0, False),
+        ("higher", 1.19, 1.0, False),
+        ("higher", 1.21, 1.0, True),
+        ("higher", 0.5, 1.0, False),
+        ("lower", 0.9, 1.0, False),
+        ("lower", 0.8, 1.0, True),
+        ("lower", 2.0, 1.0, False),
+        ("higher", 1e-6, 0.0, True),
+        ("lower", "99 (99 %)", "100 %", True),
+        ("lower", None, None, False),
+    ],
+)
+def test_worse_is_a_fifth(direction, now, before, expected):
+    assert got_worse(direction, now, before) is expected
+
+
+def test_a_worse_figure_is_marked_beside_the_published_one(tmp_path):
+    store = Store(tmp_path)
+    run_measurement(toy(1.0), store, publish=True)
+    assert worse(toy(1.0), store) == []
+    (table,) = run_measurement(toy(2.0), store)
+    assert table.cells[0][2] == "2 (worse: was 1)"
+    assert table.worse[0] == "toy: cost of first, 10: 2 (worse: was 1)"
+    assert table.as_rich().row_count == 2
+
+
+def test_only_the_rows_that_do_not_follow_the_clock_are_compared():
+    measurement = find_measurement("speed")
+    table = next(t for t in measurement.tables if t.name == "speed-corr")
+    before = [table.row(name, 0.1, 1.0, 10.0, 5.0, "no") for name in ("sketched", "mu")]
+    now = [table.row(name, 0.9, 1.0, 90.0, 5.0, "no") for name in ("sketched", "mu")]
+    (found,) = compare(measurement, now, before)
+    assert len(found.worse) == 2
+    assert all("sketched" in line for line in found.worse)
+
+
+# ---- each of them starts ----
+
+
+def run_tiny(name, tmp_path, **choices):
+    measurement, notes = find_measurement(name), []
+    rows = list(measurement.measure(Choices(note=notes.append, **choices)))
+    publish_rows(measurement, Store(tmp_path), rows)
+    tables.write_measurement(measurement, Store(tmp_path))
+    figures.write_measurement(measurement, Store(tmp_path))
+    return {table: [r for r in rows if r.table == table] for table in {r.table for r in rows}}
+
+
+def test_speed(tmp_path):
+    found = run_tiny("speed", tmp_path, sizes=(64,), solvers=("admm",), seconds=0.3)
+    assert [r.labels["row"] for r in found["speed-corr"]] == ["sketched", "admm"]
+    assert [r.labels["row"] for r in found["speed-tpdm"]] == ["sketched", "admm"]
+    assert len(found["speed-costs"]) == 10
+    assert found["speed-corr"][0].found["reached the error"] == "yes"
+
+
+def test_large(tmp_path):
+    found = run_tiny("large", tmp_path / "r", sizes=(64,), data=tmp_path / "matrices")
+    assert {r.labels["matrix"] for r in found["large"]} >= {"corr+dense", "tpdm"}
+    assert found["large-mapped"][0].found["factors differ by"] == 0
+    assert len(list((tmp_path / "matrices").iterdir())) == 3  # a second run finds them
+
+
+def test_steps(tmp_path):
+    (rows,) = run_tiny("steps", tmp_path, sizes=(16,)).values()
+    assert len(rows) == 4
+    assert (tmp_path / "steps-figure.html").exists()
+    assert all(r.found["error"] <= r.found["error of ours"] for r in rows)
+
+
+@pytest.mark.slow
+def test_scaling(tmp_path, monkeypatch):
+    monkeypatch.setattr("symnmf.bench.measurements.scaling.GROUPS", ((1, 1), (2, 1)))
+    (rows,) = run_tiny("scaling", tmp_path, sizes=(500,)).values()
+    assert [r.labels["processes"] for r in rows] == [1, 2, 1, 2]
+    assert all(r.found["ms a product"] > 0 for r in rows)
+    assert rows[0].found["of it gathering"] is None
+    assert rows[1].found["of it gathering"] > 0
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Small tables with the names of the real ones: three industries of twenty stocks."""
+    rng = np.random.default_rng(0)
+    factors = rng.standard_t(4, size=(1260, 3))
+    stocks = np.repeat(factors, 20, axis=1) + rng.standard_t(4, size=(1260, 60))
+    names = [f"S{m}" for m in range(60)]
+    days = pd.date_range("2013-01-01", periods=1260, freq="B")
+    returns = pd.DataFrame(0.01 * stocks, index=days, columns=names)
+    returns.iloc[:750].to_parquet(tmp_path / "us_rsr_logret_2013_2017.parquet")
+    returns.iloc[:, ::2].to_parquet(tmp_path / "ff30_daily_returns_pct.parquet")
+    industries = pd.DataFrame({"ticker": names, "industry": np.repeat(["a", "b", "c"], 20)})
+    industries.to_csv(tmp_path / "us_rsr_industry.csv", index=False)
+    return tmp_path
+
+
+def test_predict(data, tmp_path):
+    (rows,) = run_tiny("predict", tmp_path / "r", data=data).values()
+    assert len(rows) == 3 + 4
+    stocks = {r.labels["groups"]: r.found["lift"] for r in rows if "60 US" in r.labels["panel"]}
+    assert stocks["industries"] > 1  # members of an industry share a factor
+
+
+@pytest.mark.slow
+def test_stocks(data, tmp_path):
+    found = run_tiny("stocks", tmp_path / "r", data=data)
+    assert set(found) == {t.name for t in find_measurement("stocks").tables}
+    assert found["stocks-shrinkage"][0].found["gap"] < 1e-12
+    scores = {r.labels["method"]: r.found["seed 0"] for r in found["stocks-industries"]}
+    assert scores["symnmf"] > 0.5
+
+
+def test_joint_crashes():
+    crashes = np.zeros((10, 4), dtype=bool)
+    crashes[0, :2] = crashes[1, 2:] = crashes[2, [0, 2]] = True
+    assert crash_lift(crashes, [0, 0, 1, 1]) == pytest.approx((4 / 4) / (6 / 12))
+    assert np.isnan(crash_lift(np.zeros((3, 4)), [0, 0, 1, 1]))
+
+
+# ---- what is refused ----
+
+
+def test_measurements_that_cannot_run(tmp_path):
+    store = Store(tmp_path)
+    with pytest.raises(UnknownName, match="unknown name 'nothing'"):
+        find_measurement("nothing")
+    with pytest.raises(InvalidInput, match="trust: is measured by the tests"):
+        run_measurement(find_measurement("trust"), store)
+    with pytest.raises(InvalidInput, match="--data: is not given"):
+        run_measurement(find_measurement("stocks"), store)
+    with pytest.raises(InvalidInput, match="has no us_rsr_industry.csv"):
+        run_measurement(find_measurement("stocks"), store, Choices(data=tmp_path))
+    with pytest.raises(InvalidInput, match="--solvers: steps does not take it"):
+        run_measurement(find_measurement("steps"), store, Choices(solvers=("mu",)))
+    with pytest.raises(InvalidInput, match="--sizes: got 2 sizes"):
+        run_measurement(find_measurement("speed"), store, Choices(sizes=(1, 2)))
+    with pytest.raises(ValueError, match="shorter"):
+        TABLE.row("first", 1)
+
+
+def test_names_are_unique():
+    assert not set(study_names()) & set(measurement_names())
+    every = [table.name for name in measurement_names() for table in find_measurement(name).tables]
+    assert len(set(every)) == len(every)

@@ -1,0 +1,34 @@
+"""Hard labels."""
+
+import torch
+
+from symnmf.core.labels import hard_labels
+
+
+def test_unit_norm_columns_decide():
+    """A large column must not take every row (raw argmax would)."""
+    H = torch.tensor([[10.0, 0.1], [10.0, 0.1], [9.0, 2.0], [9.0, 2.0]])
+    assert H.argmax(dim=1).tolist() == [0, 0, 0, 0]
+    assert hard_labels(H)[0].tolist() == [0, 0, 1, 1]
+
+
+def test_margins():
+    labels, margins = hard_labels(torch.tensor([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]]))
+    assert labels.tolist() == [0, 1, -1]
+    assert margins.tolist() == [1.0, 1.0, 0.0]
+    tie = hard_labels(torch.eye(2).repeat(2, 1) + 1)[1]
+    assert (tie < 0.51).all()
+    assert (tie > 0).all()
+
+
+def test_rounding_is_no_membership():
+    """A row, or a column, of 1e-15 belongs to no group."""
+    H = torch.tensor([[1.0, 0.0, 1e-15], [0.0, 1.0, 1e-15], [1e-12, 2e-12, 0.0]])
+    assert hard_labels(H)[0].tolist() == [0, 1, -1]
+
+
+def test_one_column_and_zero_columns():
+    labels, margins = hard_labels(torch.tensor([[2.0], [0.0]]))
+    assert labels.tolist() == [0, -1]
+    assert margins.tolist() == [1.0, 0.0]
+    assert hard_labels(torch.tensor([[0.0, 1.0], [0.0, 2.0]]))[0].tolist() == [1, 1]

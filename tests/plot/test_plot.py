@@ -1,0 +1,151 @@
+"""Figures."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import symnmf as sn
+from helpers import dense, market
+from symnmf.data.samples import sp500_prices
+from symnmf.dependence.diagnostics import hill_curve, independence_baseline, threshold_stability
+from symnmf.grouping.between_groups import event_shares
+from symnmf.grouping.side_by_side import side_by_side
+from symnmf.grouping.sorted_matrix import averaged, group_order, sort_by_group
+from symnmf.plot import (
+    classes,
+    convergence,
+    crashes_and_calm,
+    event_groups,
+    exceedance_dates,
+    heat_map,
+    heat_maps,
+    hill_plot,
+    spectrum,
+    stability_curve,
+)
+
+
+def test_heat_maps_show_s_and_its_fit():
+    b = market("tpdm", 100)
+    result = sn.factorize(b.operator, b.k, seed=7)
+    seen, made = (np.array(trace.z) for trace in heat_maps(b.operator, result, "title").data)
+    order = group_order(result)
+    np.testing.assert_allclose(seen, dense(b.operator)[order][:, order], atol=1e-3)
+    fit = (result.H @ result.H.T)[order][:, order]
+    np.testing.assert_allclose(made, fit, atol=1e-3)
+
+
+def test_few_rows_have_their_names():
+    S = sn.abs_correlation(sn.read_panel(sp500_prices(), kind="prices"))
+    result = sn.factorize(S, 4)
+    figure = heat_maps(S, result)
+    names = [S.names[i] for i in group_order(result)]
+    for trace in figure.data:
+        assert list(trace.x) == list(trace.y) == names
+    assert figure.layout.yaxis.type == figure.layout.xaxis2.type == "category"
+    assert figure.layout.yaxis.showticklabels
+
+
+def test_order_is_by_group_size():
+    b = market("corr", 100)
+    result = sn.factorize(b.operator, b.k, seed=7)
+    labels = result.labels()[group_order(result)].tolist()
+    runs = [labels.count(g) for g in dict.fromkeys(labels)]
+    assert runs == sorted(runs, reverse=True)
+    assert sum(a != c for a, c in pairwise(labels)) == len(runs) - 1
+
+
+def test_large_matrices_are_averaged(rng):
+    A = torch.rand(7, 7, generator=rng, dtype=torch.float64)
+    cells = torch.tensor([0, 1, 1, 0, 2, 2, 2])
+    means = averaged(cells, 7, lambda X: A @ X)
+    assert float(means[1, 2]) == pytest.approx(float(A[1:3][:, 4:].mean()))
+    b = market("corr", 1000)
+    result = sn.factorize(b.operator, b.k, "admm", seed=7)
+    assert np.array(heat_maps(b.operator, result).data[0].z).shape == (200, 200)
+
+
+def test_diagnostics_of_the_tail():
+    panel = sn.read_panel(sp500_prices().iloc[:1500], kind="prices")
+    S = sn.tail_dependence(panel)
+    curve = threshold_stability(panel, draws=10)
+    baseline = independence_baseline(panel, S, draws=3)
+    band, line = stability_curve(curve, baseline).data
+    np.testing.assert_allclose(line.y, curve.mean)
+    assert max(band.y) == curve.high.max()
+    assert curve.mean.min() > baseline.max()
+    counts, estimates = hill_curve(panel)
+    figure = hill_plot(counts, estimates, panel.names)
+    assert [trace.name for trace in figure.data] == list(panel.names)
+    bars = exceedance_dates(S.provenance).data[0]
+    assert list(bars.x) == list(S.provenance.dates)
+    assert min(bars.y) > S.provenance.threshold
+
+
+def test_names_are_words_not_markup():
+    names = ["<b>bold</b>", "A&B", "x" * 500, "2020"]
+    trace = heat_map(np.eye(4), names=names).data[0]
+    assert trace.x[:2] == ("&lt;b&gt;bold&lt;/b&gt;", "A&amp;B")
+    assert len(trace.x[2]) == 24
+    figure = heat_map(np.eye(2), names=["x" * 500, "x" * 501])
+    assert figure.data[0].x is None  # cut, they would be the same
+    assert heat_map(np.eye(4), names=names).layout.xaxis.type == "category"
+
+
+def test_groups_end_where_the_lines_are():
+    S = np.kron(np.eye(2), np.ones((3, 3)))[:5, :5]
+    found = sort_by_group(sn.as_operator(S), sn.factorize(S, 2))
+    assert found.edges == (2.5,)
+    assert found.names == ("0", "1", "2", "3", "4")
+    np.testing.assert_allclose(found.seen, S)
+    b = market("corr", 1000)
+    result = sn.factorize(b.operator, b.k, seed=7)
+    many = sort_by_group(b.operator, result, cells=50)
+    assert many.seen.shape == (50, 50)
+    assert many.names is None
+    sizes = torch.bincount(result.labels()).sort(descending=True).values
+    assert many.edges[0] == pytest.approx(int(sizes[0]) / 20 - 0.5)
+
+
+def test_spectrum_and_convergence():
+    b = market("corr", 100)
+    result = sn.factorize(b.operator, b.k, seed=7)
+    used, left = spectrum(result.eigenvalues.numpy(), b.k).data
+    np.testing.assert_allclose([*used.y, *left.y], result.eigenvalues)
+    assert len(used.y) == b.k
+    exact = np.linalg.eigvalsh(dense(b.operator))[::-1]
+    np.testing.assert_allclose(used.y, exact[: b.k], rtol=1e-5)
+    for axis in ("products", "seconds"):
+        above, gradient = convergence(result.history, result.certificate.floor_low, axis).data
+        assert above.x[-1] == pytest.approx(getattr(result.history[-1], axis), rel=1e-3)
+        assert gradient.y[-1] < 1
+    with pytest.raises(ValueError, match="axis"):
+        convergence(result.history, 0, "iterations")
+
+
+def test_events_on_a_time_line():
+    S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
+    shares = event_shares(S, sn.factorize(S, 4).labels(), 4)
+    bars, dots = event_groups(S.provenance, shares, ["1 <i>", "b", "c", "d"]).data
+    assert list(bars.x) == list(S.provenance.dates)
+    assert min(bars.y) >= 1
+    usual = shares.mean(axis=0)
+    assert len(dots.x) == int((shares >= 1.25 * usual).sum())
+
+
+def test_two_answers_beside_each_other():
+    panel = sn.read_panel(sp500_prices(), kind="prices")
+    found = side_by_side(sn.tail_dependence(panel), sn.abs_correlation(panel))
+    cloud, crashes, calm = crashes_and_calm(found, panel.names).data
+    assert len(cloud.x) == 190
+    assert len(crashes.x) == len(calm.x) == 10
+    assert panel.names[found.only_in_crashes[0].first] in crashes.text[0]
+    table = pd.DataFrame({f"c{i}": [i, 1] for i in range(60)}, index=["1 a", "2 b"])
+    heat = classes(table).data[0]
+    assert heat.z.shape == (2, 40)
+    assert heat.x[:2] == ("c59", "c58")  # the largest
+    table = pd.DataFrame({"a": [0, 9], "b": [5, 0], "c": [0, 7]}, index=["1 a", "2 b"])
+    assert classes(table).data[0].x == ("b", "a", "c")  # beside their groups

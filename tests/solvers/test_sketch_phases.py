@@ -1,0 +1,173 @@
+"""The phases of the sketched solver: their order, their length, their states in a checkpoint."""
+
+import dataclasses
+import json
+
+import pytest
+import torch
+
+import symnmf as sn
+from helpers import blocks, market
+from symnmf.core.bounds import ErrorBounds
+from symnmf.core.objective import error
+from symnmf.core.problem import Problem
+from symnmf.engine import solve
+from symnmf.errors import InvalidInput
+from symnmf.solvers.registry import make_solver
+from symnmf.solvers.sketch_phases import (
+    TRANSITIONS,
+    ColumnExchange,
+    CorrectedFit,
+    CorrectedNewton,
+    ExactNewton,
+    FirstCheck,
+    Phase,
+    SeedRace,
+    SurrogateFit,
+    SurrogatePolish,
+)
+from symnmf.solvers.sketch_schedule import Schedule
+from symnmf.solvers.sketched import Sketched
+from symnmf.storage.checkpoint import Checkpoint
+from symnmf.storage.checkpointable import flatten, unflatten
+
+
+def walk(S, k, *, start="random", steps=2000, **options):
+    """The phases of a run in which every check is stagnant, each with its state after it."""
+    problem, solver = Problem(sn.as_operator(S), k, 0, start), Sketched(**options)
+    state, since = solver.init_state(problem), 0
+    for step in range(steps):
+        yield state
+        if isinstance(state.phase, ExactNewton):
+            return
+        state = solver.step(problem, state, torch.Generator().manual_seed(step))
+        since += 1
+        if solver.may_stop(state) and solver.should_check(state, since):
+            state.SH, since = state.product(problem.S), 0
+            state = solver.react(problem, state, None)
+    raise AssertionError("the last phase was not reached")
+
+
+@pytest.mark.parametrize("part", [3, 8, 40, 70, 90])
+def test_resume_in_every_phase(part, tmp_path):
+    b = market("corr", 100)
+    solver = Sketched(n_init=3)
+    whole = solve(Problem(b.operator, b.k), solver)
+    assert whole.iterations > 90
+    place = Checkpoint(tmp_path, every_seconds=0)
+    solve(Problem(b.operator, b.k), solver, max_iter=part, checkpoint=place)
+    resumed = solve(Problem(b.operator, b.k), solver, checkpoint=place, resume=True)
+    assert torch.equal(resumed.H, whole.H)
+    assert resumed.iterations == whole.iterations
+    assert resumed.certificate == whole.certificate
+
+
+def test_the_phases_keep_the_factor_feasible():
+    """Through all of them."""
+    S, _ = blocks([300, 300, *[10] * 8], 0.1)
+    seen = set()
+    for state in walk(S, 10, n_init=2):
+        seen.add(type(state.phase))
+        assert torch.isfinite(state.H).all()
+        assert (state.H >= 0).all()
+    assert seen == set(TRANSITIONS)
+
+
+def test_every_phase_is_in_the_table_and_the_table_is_what_happens():
+    assert set(TRANSITIONS) == set(Phase.__subclasses__())
+    hard, _ = blocks([300, 300, *[10] * 8], 0.1)
+    easy, _ = blocks([30] * 4, 0.05)
+    never_rough = Schedule(rough_excess=1.0)
+    always_rough = Schedule(rough_excess=-1.0, poor_excess=1.0)
+    few = Schedule(refine_max_steps=4)
+    runs = [
+        walk(hard, 10, n_init=2),
+        walk(easy, 4, n_init=2, schedule=dataclasses.replace(never_rough, refine_max_steps=20)),
+        walk(easy, 4, n_init=2, schedule=always_rough),
+        walk(easy, 4, n_init=1, schedule=few),
+    ]
+    seen = {phase: set() for phase in TRANSITIONS}
+    for run in runs:
+        before = None
+        for state in run:
+            now = type(state.phase)
+            if before not in (None, now):
+                seen[before].add(now)
+            before = now
+    assert seen == {phase: set(after) for phase, after in TRANSITIONS.items()}
+
+
+def test_every_phase_survives_a_checkpoint():
+    """The state read back makes the same next step, bit for bit."""
+    S, _ = blocks([300, 300, *[10] * 8], 0.1)
+    problem, solver = Problem(sn.as_operator(S), 10), Sketched(n_init=2)
+    seen, expected = set(), None
+    for step, state in enumerate(walk(S, 10, n_init=2)):
+        if expected is not None:
+            assert torch.equal(expected, state.H)
+        tensors = {}
+        text = json.dumps(flatten(state, tensors))
+        copied = unflatten(json.loads(text), {name: t.clone() for name, t in tensors.items()})
+        assert type(copied.phase) is type(state.phase)
+        seen.add(type(copied.phase))
+        expected = solver.step(problem, copied, torch.Generator().manual_seed(step)).H
+    assert seen == set(TRANSITIONS)
+
+
+def test_an_unlisted_transition_is_refused():
+    b = market("corr", 100)
+    state = Sketched().init_state(Problem(b.operator, b.k))
+    with pytest.raises(AssertionError, match="ExactNewton.* cannot follow .*SeedRace"):
+        state.enter(ExactNewton())
+
+
+def test_a_given_factor_is_fitted_without_a_race():
+    b = market("corr", 100)
+    start = torch.rand(100, b.k, generator=torch.Generator().manual_seed(0))
+    state = Sketched().init_state(Problem(b.operator, b.k, 0, start))
+    assert isinstance(state.phase, SurrogateFit)
+    assert torch.equal(state.H, start)
+
+
+def test_the_schedule_sets_the_length_of_the_phases():
+    S, _ = blocks([300, 300, *[10] * 8], 0.1)
+    short = Schedule(
+        admm_max_steps=10,
+        admm_min_gain=0.0,
+        admm_min_gain_share=0.0,
+        exchange_max_moves=1,
+        polish_max_steps=3,
+        refine_max_steps=5,
+        newton_stagnant_checks=2,
+    )
+    count = {phase: 0 for phase in TRANSITIONS}
+    for state in walk(S, 10, schedule=short):
+        count[type(state.phase)] += 1
+    assert count[SeedRace] == 6  # four embeddings, NNDSVD, the random start
+    assert count[SurrogateFit] == 10 + 1  # the last one measures and leaves
+    assert count[ColumnExchange] == 1
+    assert count[SurrogatePolish] == 3 + 1
+    assert count[FirstCheck] == 1
+    assert count[CorrectedFit] == 5 - 1  # the first step leaves FirstCheck, the last one the phase
+    assert count[CorrectedNewton] == 3  # a check is made as it begins, and after three steps
+
+
+def test_the_schedule_is_not_an_option_of_the_registry():
+    with pytest.raises(InvalidInput, match="schedule: is not an option of 'sketched'"):
+        make_solver("sketched", schedule=Schedule())
+
+
+def test_the_start_that_is_refined_brings_its_own_excess():
+    b = market("tpdm", 1000)
+    problem, solver = Problem(b.operator, b.k), Sketched(n_init=6)
+    state = solver.init_state(problem)
+    for step in range(3000):
+        if solver.may_stop(state):
+            break
+        state = solver.step(problem, state, torch.Generator().manual_seed(step))
+    T = problem.surrogate
+    value = error(state.H, T.matmul(state.H), problem.S.frob_sq())
+    bounds = ErrorBounds(problem.spectrum, b.k, torch.float32)
+    assert isinstance(state.phase, FirstCheck)
+    assert state.phase.excess == pytest.approx(bounds.excess(value), abs=1e-6)
+    assert state.phase.excess <= min(state.starts.excesses) + solver.schedule.tie_excess
