@@ -268,7 +268,7 @@ def test_measurements_that_cannot_run(tmp_path):
         run_measurement(find_measurement("stocks"), store)
     with pytest.raises(InvalidInput, match="has no us_rsr_industry.csv"):
         run_measurement(find_measurement("stocks"), store, Choices(data=tmp_path))
-    with pytest.raises(InvalidInput, match="--solvers: steps does not take it"):
+    with pytest.raises(InvalidInput, match="--solvers: steps does not take this option"):
         run_measurement(find_measurement("steps"), store, Choices(solvers=("mu",)))
     with pytest.raises(InvalidInput, match="--sizes: got 2 sizes"):
         run_measurement(find_measurement("speed"), store, Choices(sizes=(1, 2)))
