@@ -1,26 +1,18 @@
 """The fault harness: run code in a child process and disturb it, at a file operation or in time."""
 
+import atexit
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import symnmf
 
-PRELUDE = """
-import os, signal
-import symnmf.storage.atomic_files as files
-count = 0
-def kill(operation):
-    global count
-    count += 1
-    if count == {at}:
-        os.kill(os.getpid(), signal.SIGKILL)
-files.on_operation = kill
-"""
 #: Children run the code that is being tested, wherever it lies.
 PLACES = (Path(__file__).parent, Path(symnmf.__file__).parents[1])
 ENVIRONMENT = {
@@ -32,26 +24,17 @@ ENVIRONMENT = {
 
 def run_killed_at(code: str, operation: int) -> bool:
     """Run ``code``, killed at its n-th file operation; True if it got that far."""
-    child = subprocess.run(
-        [sys.executable, "-c", PRELUDE.format(at=operation) + code],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-    )
-    assert child.returncode in (0, -signal.SIGKILL), child.stderr
-    return child.returncode != 0
+    return _killed(nursery().run(code=code, at=operation))
 
 
 def run_killed_after(code: str, seconds: float) -> bool:
     """Run ``code``, killed after some seconds; True if it had not ended by itself."""
-    child = subprocess.Popen([sys.executable, "-c", code], env=ENVIRONMENT)
-    try:
-        assert child.wait(seconds) == 0
-        return False
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
-        return True
+    return _killed(nursery().run(code=code, after=seconds))
+
+
+def _killed(ended: dict) -> bool:
+    assert ended["code"] in (0, -signal.SIGKILL), ended["said"]
+    return ended["code"] != 0
 
 
 def random_moments(count: int, longest: float, seed: int = 0) -> list[float]:
@@ -167,3 +150,13 @@ class Nursery:
         self.process.stdin.close()
         self.process.wait(30)
         self.process.stdout.close()
+
+
+@cache
+def nursery() -> Nursery:
+    """The nursery of this process, which ends with it."""
+    scratch = tempfile.TemporaryDirectory()
+    made = Nursery(Path(scratch.name))
+    atexit.register(scratch.cleanup)
+    atexit.register(made.close)
+    return made

@@ -1,5 +1,7 @@
 """The front door: what it takes, what it says, and the bars of the paper's small matrices."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,10 +40,14 @@ def test_finds_blocks_in_every_form():
     assert sn.factorize(pd.DataFrame(BLOCKS, names, names), 3).names == tuple(names)
 
 
-@pytest.mark.parametrize("solver", ["adagrad", "admm"])
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("n", [100, 1000])
-@pytest.mark.parametrize("kind", ["tpdm", "corr"])
+def reliable():
+    """Both types, two sizes, three seeds, two solvers; AdaGrad's repeated long runs are slow."""
+    for kind, n, seed, solver in product(("tpdm", "corr"), (100, 1000), SEEDS, ("adagrad", "admm")):
+        slow = solver == "adagrad" and n == 1000 and seed != SEEDS[0]
+        yield pytest.param(kind, n, seed, solver, marks=[pytest.mark.slow] if slow else [])
+
+
+@pytest.mark.parametrize(("kind", "n", "seed", "solver"), reliable())
 def test_converges_on_the_papers_matrices(kind, n, seed, solver):
     """24 of 24, certified, with the default options."""
     b = market(kind, n, seed)

@@ -109,10 +109,11 @@ def test_a_finished_matrix_is_left_alone_and_another_refused(tmp_path):
 def test_killed_writers_go_on_to_the_same_bytes(tmp_path, kind, kills):
     options = {"kind": kind, "n": 1100, "samples": 400 if kind == "corr" else 2000, "dense": True}
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert not faults.run_killed_at(CODE.format(folder=str(whole), **options), 10**9)
+    undisturbed = faults.nursery().run(code=CODE.format(folder=str(whole), **options))
     code = CODE.format(folder=str(killed), **options)
     done = sum(faults.run_killed_at(code, operation) for operation in range(4, 4 + 5 * kills, 5))
-    done += sum(faults.run_killed_after(code, m) for m in faults.random_moments(kills // 2, 2.5))
+    moments = faults.random_moments(kills // 2, undisturbed["seconds"])
+    done += sum(faults.run_killed_after(code, moment) for moment in moments)
     assert done >= max(1, kills // 2)
     faults.run_killed_at(code, 10**9)
     assert digest(killed) == digest(whole)

@@ -25,30 +25,37 @@ def folder(tmp_path_factory):
     return path
 
 
-def start(size, *words, **environment):
-    """Processes of one group; without an agent that restarts them."""
+def worker(*words, **environment):
+    """A process; without an agent that starts it again."""
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), *map(str, words)],
+        env=os.environ | {"OMP_NUM_THREADS": "1"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def rendezvous(size):
+    """Where the processes of a group meet."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(size)}
-    return [
-        subprocess.Popen(
-            [sys.executable, str(WORKER), *map(str, words)],
-            env=os.environ | common | {"RANK": str(rank), "OMP_NUM_THREADS": "1"} | environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(size)
-    ]
+    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": str(size)}
+
+
+def start(size, *words, **environment):
+    """Processes of one group, each started by itself."""
+    common = rendezvous(size) | environment
+    return [worker(*words, **common, RANK=str(rank)) for rank in range(size)]
 
 
 def run(size, *words):
-    processes = start(size, *words)
-    answers = [p.communicate(timeout=300) for p in processes]
-    for p, (_, wrong) in zip(processes, answers, strict=True):
-        assert p.returncode == 0, wrong
-    return json.loads(answers[0][0])
+    """The answer of a group whose processes are forks of one."""
+    process = worker(*words, **rendezvous(size))
+    said, wrong = process.communicate(timeout=300)
+    assert process.returncode == 0, wrong
+    return json.loads(said)
 
 
 @pytest.fixture(scope="module")

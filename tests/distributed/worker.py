@@ -104,7 +104,19 @@ def hang(group, folder):
     S.matmul(torch.ones(S.n, 3))
 
 
+def fork() -> None:
+    """Become every process of the group, so that they share one import; end with their faults."""
+    for rank in range(int(os.environ["WORLD_SIZE"])):
+        if os.fork() == 0:
+            os.environ["RANK"] = str(rank)
+            return
+    codes = [os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(int(os.environ["WORLD_SIZE"]))]
+    sys.exit(max(map(abs, codes)))
+
+
 if __name__ == "__main__":
+    if "RANK" not in os.environ:
+        fork()
     group = join(float(os.environ.get("TIMEOUT", "60")))
     answer = {f.__name__: f for f in (factors, contract, small, held, hang)}[sys.argv[1]](
         group, Path(sys.argv[2])

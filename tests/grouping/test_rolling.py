@@ -92,7 +92,7 @@ def test_a_planted_stress_in_the_tail_shows_in_the_tail_alone(dependence):
 @pytest.mark.shared_data
 @pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
 def test_carrying_over_saves_products_and_keeps_the_verdict():
-    table = pd.read_parquet(SHARED / US_STOCKS).dropna(axis=1).iloc[: 500 + 7 * 21, :600]
+    table = pd.read_parquet(SHARED / US_STOCKS).dropna(axis=1).iloc[: 500 + 7 * 21, :400]
     panel = sn.read_panel(table, kind="returns")
     cold = rolling(panel, 500, 21, 10, "correlation", warm=False)
     warm = rolling(panel, 500, 21, 10, "correlation")

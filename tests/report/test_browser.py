@@ -197,8 +197,15 @@ def test_downloads(browser, pages, tmp_path):
     assert json.loads((tmp_path / "certificate.json").read_text())["converged"] is True
 
 
-@pytest.mark.parametrize("n", [20, 500])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("n", "theme"),
+    [
+        (20, "light"),
+        (500, "dark"),
+        pytest.param(20, "dark", marks=pytest.mark.slow),
+        pytest.param(500, "light", marks=pytest.mark.slow),
+    ],
+)
 def test_accessibility(browser, pages, n, theme):
     look(browser, pages[n], theme=theme)
     some = "document.querySelectorAll('details:not(.card), .card:nth-child(-n+4)')"
