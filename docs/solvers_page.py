@@ -51,10 +51,11 @@ def details(chosen: list[Row]) -> str:
     rows = []
     for r in chosen:
         options = ", ".join(f"{name}={value}" for name, value in r.parameters.items()) or "none"
+        stated = ", ".join(f"{name}={value}" for name, value in r.published().items())
         rows.append(
-            [f"`{r.name}`", r.tier, r.products, str(r.arrays), options, r.paper, r.reference]
+            [f"`{r.name}`", r.tier, r.products, str(r.arrays), options, stated or "–", r.reference]
         )
-    columns = ["name", "tier", "products", "arrays", "options", "the paper's", "from"]
+    columns = ["name", "tier", "products", "arrays", "options", "as published", "from"]
     return f"{table(columns, rows)}\n{allowed(chosen)}"
 
 

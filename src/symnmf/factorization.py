@@ -23,8 +23,8 @@ from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
 from symnmf.distributed.process_group import processes_on_this_machine
 from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
-from symnmf.errors import InvalidInput, called
-from symnmf.operators import as_operator
+from symnmf.errors import InvalidInput, called, spelled
+from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import workspace_bytes
@@ -45,6 +45,7 @@ def factorize(
     max_iter: int | None = None,
     max_seconds: float | None = None,
     kkt_gate: float | None = None,
+    published: bool = False,
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
     progress: bool = False,
@@ -65,8 +66,9 @@ def factorize(
             ``"auto"`` follows :func:`symnmf.recommend` and records its choice and the reasons in
             ``notes``.
         seed: seed of the start and of every draw; the same seed gives the same answer.
-        start: ``"random"`` (as in the paper), ``"nndsvd"``, or an (n, k) factor H0; by default the
-            start that the solver asks for, which is ``"random"`` for nearly all solvers.
+        start: ``"random"`` (as in the paper), ``"uniform"`` (entries in [0, 1], as in the paper's
+            public code), ``"nndsvd"``, or an (n, k) factor H0; by default the start that the
+            solver asks for, which is ``"random"`` for nearly all solvers.
         n_init: number of starts on the surrogate, which cost no products of S unless products
             with S are as cheap as with a sketch; by default 5 for ``"auto"`` and 1 for a solver
             that you choose. The default solver refines the best start; more than one start also
@@ -75,6 +77,10 @@ def factorize(
             additional start.
         max_seconds: maximum wall time in seconds; no limit by default.
         kkt_gate: threshold for the scaled projected gradient; by default that of the paper.
+        published: whether to run the solver as the founding paper publishes it: with its options
+            for this kind of matrix and this size, and stopped where its three gates are met, even
+            if H has no groups. ``options`` replace single ones of them; ``start="uniform"`` also
+            clamps H as the paper's public code does.
         dtype: torch.float32 or torch.float64; by default that of S.
         device: device of the computation; by default that of S.
         progress: whether to show a progress line on a terminal.
@@ -100,6 +106,8 @@ def factorize(
     """
     since = perf_counter()
     operator = as_operator(S, dtype=dtype, device=device)
+    if published:
+        options = {**_published(operator, solver, start), **options}
     request = Request.of(solver, n_init, options)
     if start is not None and not isinstance(start, str | Tensor):
         start = torch.from_numpy(np.array(start, dtype=np.float64))
@@ -108,7 +116,7 @@ def factorize(
         problem,
         request,
         try_exact=start is None,
-        monitor=Monitor(kkt_gate=kkt_gate),
+        monitor=Monitor(kkt_gate=kkt_gate, paper=published),
         progress=progress,
         callbacks=callbacks,
         resume=resume,
@@ -117,6 +125,19 @@ def factorize(
         max_seconds=max_seconds,
         checkpoint=checkpoint,
     )
+
+
+def _published(S: SymmetricOperator, solver: Any, start: Any) -> dict[str, Any]:
+    """The options of a solver as the founding paper publishes them."""
+    if not isinstance(solver, str) or solver in (AUTO, DEFAULT):
+        raise InvalidInput(
+            "published",
+            f"got True with {called('solver')} {solver if isinstance(solver, str) else 'object'}",
+            f"Choose a method of the founding paper, such as {spelled('solver', 'adagrad')}",
+        )
+    tail = S.provenance is not None and S.provenance.is_tail
+    name = start if isinstance(start, str) else "random"
+    return find(solver).published(S.n, tail=tail, start=name)
 
 
 @dataclass(frozen=True)

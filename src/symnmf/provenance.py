@@ -15,6 +15,11 @@ class Provenance:
     steps: Sequence[str] = ()
 
     @property
+    def is_tail(self) -> bool:
+        """Whether S measures dependence in the tails."""
+        return False
+
+    @property
     def events(self) -> int:
         """Number of extreme events that S is estimated from; 0 for other matrices."""
         return 0

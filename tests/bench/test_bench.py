@@ -149,7 +149,7 @@ def test_a_new_row_of_the_registry_is_in_every_table(small, tmp_path, monkeypatc
     rows = dict(registry.available())
     rows["brand-new"] = replace(rows["admm"], name="brand-new")
     monkeypatch.setattr(studies, "available", lambda: rows)
-    monkeypatch.setattr("symnmf.bench.tasks.find", lambda name: rows[name])
+    monkeypatch.setattr("symnmf.bench.fits.find", lambda name: rows[name])
     for name in ("phase1", "k25"):
         assert any(run.solver == "brand-new" for run in load(name, sizes=[36]).runs())
     small_study = load(small, solvers=["brand-new"], seeds=[7])

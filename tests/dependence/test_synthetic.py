@@ -10,6 +10,7 @@ from helpers import SEEDS, dense, market
 from symnmf.dependence.synthetic.in_memory import benchmark_matrix, gaussian_scores, unit_rows
 from symnmf.dependence.synthetic.model import ROWS, FactorModel, pareto
 from symnmf.errors import InvalidInput, UnknownName
+from symnmf.numerics import numpy_stream
 from symnmf.operators import GramOperator
 
 
@@ -37,9 +38,11 @@ def test_recipe_of_the_mixing_matrix(seed):
     rest[np.arange(1000), labels] = np.nan
     assert np.nanmean(rest > 0) == pytest.approx(0.5, abs=0.02)
     assert np.nanmean(rest**2) == pytest.approx(0.05**2 / 2, rel=0.05)
+    weights = numpy_stream(seed, "groups").uniform(
+        0.6, 1.4, 31
+    )  # ±40 %, before they are normalized
     sizes = np.bincount(labels, minlength=31)
-    assert sizes.min() >= 0.5 * 1000 / 31
-    assert sizes.max() <= 1.6 * 1000 / 31
+    assert np.abs(sizes - 1000 * weights / weights.sum()).max() < 1
     assert np.linalg.matrix_rank(A) == 32
     assert not np.array_equal(labels, np.sort(labels))
     np.testing.assert_array_equal(labels[np.argsort(b.permutation)], np.sort(labels))

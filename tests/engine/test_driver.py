@@ -64,6 +64,37 @@ def test_converged():
     assert certificate.excess <= 0.05
 
 
+def test_the_papers_gates_are_those_of_the_check_that_ended_the_run():
+    """The least error is at iteration 50, just reached; the gates are met at 60, with more."""
+    best = solve(problem(), make_solver("admm")).H
+
+    def act(H, i):
+        return H.clone() if i < 49 else best * (1 + (1e-4 if i >= 50 else 0))
+
+    result = solve(problem(), Script(act))
+    assert result.status is Status.CONVERGED
+    least = min(result.history, key=lambda check: check.error)
+    assert (least.iteration, result.iterations) == (50, 60)
+    assert not least.paper_gates
+    assert result.certificate.error == least.error
+    assert result.certificate.paper_converged
+    assert result.certificate.paper_iteration == 60
+
+
+def test_a_cut_interval_does_not_meet_the_papers_gates():
+    """Five iterations without progress are not an interval without progress."""
+    best = solve(problem(), make_solver("admm")).H
+    still = Script(lambda H, i: H.clone() if i < 49 else best.clone())
+    result = solve(problem(), still, max_iter=55)
+    assert result.status is Status.MAX_ITER
+    last = result.history[-1]
+    assert (last.iteration, last.whole, last.decrease) == (55, False, 0.0)
+    assert not last.paper_gates
+    assert not result.certificate.paper_converged
+    assert result.certificate.paper_iteration is None
+    assert solve(problem(), still, max_iter=65).certificate.paper_iteration == 60
+
+
 def test_no_stagnation_in_the_warm_up():
     still = Script(lambda H, i: H.clone())
     result = solve(problem(), still, monitor=Monitor(patience=3), max_iter=40)

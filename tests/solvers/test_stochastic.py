@@ -178,7 +178,7 @@ def test_identities_with_adagrad(name, options):
 
 
 def check_at(iteration, *, error=0.1, ratio=10.0):
-    return Check(iteration, 0.0, 0.0, error, 0.0, ratio, 1.0, True, 0.0, 0.0, 0.0)
+    return Check(iteration, 0.0, 0.0, error, 0.0, ratio, 1.0, True, True, False, 0, 0.0, 0.0, 0.0)
 
 
 def test_growth_needs_three_checks_in_a_row():
@@ -321,23 +321,51 @@ def test_averaging_begins_below_the_threshold():
     torch.testing.assert_close(state.H, torch.stack(suffix).mean(0), rtol=1e-4, atol=1e-5)
 
 
-def test_dual_averaging_recovers_the_primal_at_the_change(small):
+def proximal(Z, G, eta, delta, t):
+    """argmin over H ≥ 0 of ⟨Z, H⟩ + Σ √G H² / η + δ √t ‖H‖² / 2, by bisection of its slope."""
+    low, high = torch.zeros_like(Z), torch.full_like(Z, 1e3)
+    for _ in range(200):
+        middle = (low + high) / 2
+        slope = Z + 2 * G.sqrt() * middle / eta + delta * t**0.5 * middle
+        low, high = torch.where(slope < 0, middle, low), torch.where(slope < 0, high, middle)
+    return low
+
+
+def test_dual_averaging_minimizes_the_papers_objective(small):
+    """Forty steps after the warm-up, against the argmin of the paper's equation in appendix D."""
     from symnmf.solvers.first_order import DualAveraging
 
     _, H, _ = small
-    rule = DualAveraging(warm_up=3, delta=0.01)
+    eta, delta, warm_up = 0.5, 0.3, 3
+    rule = DualAveraging(warm_up=warm_up, delta=delta)
     theta, rng = H.clone(), torch.Generator().manual_seed(0)
-    state = rule.init(theta)
-    G = torch.zeros_like(H)
-    for _ in range(3):
+    state, G, Z = rule.init(theta), torch.zeros_like(H), None
+    for t in range(1, 44):
         g = torch.randn(N, K, generator=rng, dtype=torch.float64)
-        rule.update(theta, state, g.clone(), 0.5)
+        before = theta.clone()
+        rule.update(theta, state, g.clone(), eta)
+        theta.clamp_(min=0)
         G += g**2
-    reached, g = theta.clone(), torch.randn(N, K, generator=rng, dtype=torch.float64)
-    rule.update(theta, state, g.clone(), 0.5)
-    weight = 2 / 0.5 * (G + g**2).sqrt()
-    weight = weight + 0.01 * weight.mean() * (4 / 3) ** 0.5
-    close(theta, reached - g / weight)
+        if t <= warm_up:
+            close(theta, (before - eta * g / G.sqrt()).clamp(min=0))
+            continue
+        if Z is None:  # such that the recovery gives the factor that the warm-up reached
+            Z = -before * (2 * G.sqrt() / eta + delta * t**0.5)
+        Z += g
+        torch.testing.assert_close(theta, proximal(Z, G, eta, delta, t), rtol=1e-9, atol=1e-9)
+
+
+def test_the_pull_of_dual_averaging_grows_like_the_root_of_time(small):
+    from symnmf.solvers.first_order import DualAveraging
+
+    _, H, _ = small
+    rule, theta = DualAveraging(warm_up=10, regularization=0.01), H.clone()
+    state, pulls = rule.init(theta), {}
+    for t in range(1, 2001):
+        rule.update(theta, state, torch.ones_like(theta), 0.5)
+        if t in (11, 2000):
+            pulls[t] = float((-state.Z / theta - 2 * state.G.sqrt() / 0.5).mean())
+    assert pulls[2000] / pulls[11] == pytest.approx((2000 / 11) ** 0.5, rel=1e-6)
 
 
 def test_every_stochastic_row_differs_between_seeds():

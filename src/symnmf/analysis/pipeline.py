@@ -171,6 +171,8 @@ def analyse(
     max_iter: int | None = None,
     max_seconds: float | None = None,
     options: Mapping[str, Any] | None = None,
+    start: str | None = None,
+    published: bool = False,
     evidence: bool = True,
     progress: bool = False,
     checkpoint: str | Path | Checkpoint | None = None,
@@ -194,6 +196,7 @@ def analyse(
         solver, seed, n_init, max_iter, max_seconds, progress, checkpoint, resume: as for
             :func:`symnmf.factorize`.
         options: hyper-parameters of the solver.
+        start, published: as for :func:`symnmf.factorize`.
         evidence: whether to gather the evidence that a report shows: dependence between groups,
             extremes, the other kind of dependence.
         process_group: processes that share the rows of S; all of them call this function.
@@ -229,6 +232,8 @@ def analyse(
         progress=progress,
         checkpoint=checkpoint,
         resume=resume,
+        start=start,
+        published=published,
         **(options or {}),
     )
     if rank is not None:

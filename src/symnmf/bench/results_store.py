@@ -73,6 +73,11 @@ class Store:
         """File of a benchmark."""
         return self.folder / f"{benchmark}.jsonl"
 
+    @property
+    def scratch(self) -> Path:
+        """Folder of matrices and unfinished runs, which can be deleted at any time."""
+        return self.folder / "scratch"
+
     def benchmarks(self) -> list[str]:
         """Names of the benchmarks that have results."""
         return sorted(path.stem for path in self.folder.glob("*.jsonl"))

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields
 from multiprocessing import active_children, get_context
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -69,7 +70,7 @@ def run_study(study: Study, store: Store, on_run: OnRun | None = None, jobs: int
             else:
                 store.append(study.name, new_record(run, same["found"], same["threads"]))
         done = len(runs) - len(left)
-        for run, outcome in _results(left, jobs):
+        for run, outcome in _results(left, jobs, store.scratch):
             if outcome is not None:
                 record = new_record(run, plain(outcome.found), outcome.threads)
                 store.append(study.name, record)
@@ -137,10 +138,15 @@ def stands_for(record: dict[str, Any], run: Run) -> bool:
     return bool(record["seconds"] == run.seconds or (record["seconds"] < run.seconds and not spent))
 
 
-def attempt(run: Run) -> Outcome | None:
-    """What a run finds; None when its program is not installed."""
+def attempt(run: Run, scratch: Path) -> Outcome | None:
+    """What a run finds; None when its program is not installed.
+
+    Arguments:
+        run: what to do.
+        scratch: folder for matrices and unfinished runs.
+    """
     try:
-        return Outcome(TASKS[run.task](run), torch.get_num_threads())
+        return Outcome(TASKS[run.task](run, scratch), torch.get_num_threads())
     except ImportError:
         return None
 
@@ -157,10 +163,10 @@ def _by_work(store: Store) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _results(runs: Sequence[Run], jobs: int) -> Iterator[tuple[Run, Outcome | None]]:
+def _results(runs: Sequence[Run], jobs: int, scratch: Path) -> Iterator[tuple[Run, Outcome | None]]:
     """Every run with what it found, in the order in which the runs end."""
     if jobs == 1:
-        yield from ((run, attempt(run)) for run in runs)
+        yield from ((run, attempt(run, scratch)) for run in runs)
         return
     threads = max(1, torch.get_num_threads() // jobs)
     begin, before = (threads, os.getpid()), set(active_children())
@@ -169,7 +175,7 @@ def _results(runs: Sequence[Run], jobs: int) -> Iterator[tuple[Run, Outcome | No
     ) as pool:
         try:
             with _children_ignore_interrupts():
-                futures = {pool.submit(attempt, run): run for run in runs}
+                futures = {pool.submit(attempt, run, scratch): run for run in runs}
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BaseException:  # also Ctrl-C: runs that have begun are not awaited

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,130 +15,32 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
+from symnmf.bench.fits import factorize, published, stopping
 from symnmf.bench.peers import PEERS, silence
+from symnmf.bench.problems import study_problem
 from symnmf.bench.study import Run
 from symnmf.bench.tensor_memory import TensorMemory
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.labels import hard_labels
 from symnmf.core.objective import error, error_by_definition, gradient
 from symnmf.core.problem import Problem
-from symnmf.core.solver import Check
 from symnmf.core.spectrum import diagnostics, smallest_eigenvalue
-from symnmf.dependence.synthetic.in_memory import Benchmark, benchmark_matrix
 from symnmf.engine import solve as solve_stoppable
-from symnmf.engine.criterion import paper_gates
 from symnmf.grouping.silhouette import silhouette
 from symnmf.grouping.spherical_kmeans import spherical_kmeans
-from symnmf.numerics import torch_stream
 from symnmf.operators import SymmetricOperator
 from symnmf.solvers.first_order import EntrySampling
 from symnmf.solvers.registry import find
 
-Task = Callable[[Run], dict[str, Any]]
+#: From a run and a folder for files of its own to plain numbers.
+Task = Callable[[Run, Path], dict[str, Any]]
 #: Ctrl-C ends the study and not a run of it, which would then count as done.
 solve = partial(solve_stoppable, handle_interrupt=False)
 
 
-@lru_cache(maxsize=2)
-def market(kind: str, n: int, seed: int) -> Benchmark:
-    """The matrix of a problem; the last two stay in memory."""
-    return benchmark_matrix(kind, n, seed=seed)
-
-
-def factorize(run: Run) -> dict[str, Any]:
-    """A solver from the start of its seed, with the paper's gates and the certificate."""
-    b, row = market(run.kind, run.n, run.seed), find(run.solver)
-    problem = Problem(b.operator, run.k, run.seed, row.start)
-    problem.spectrum  # noqa: B018  shared by all; not part of the solver's time
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = solve(
-            problem,
-            row.make(**run.options),
-            name=run.solver,
-            max_iter=run.iterations,
-            max_seconds=run.seconds,
-        )
-    c, last = result.certificate, result.history[-1]
-    wall = result.seconds - result.check_seconds
-    return {
-        "status": result.status.name,
-        "paper_converged": c.paper_converged,
-        "converged": c.converged,
-        "error": c.error,
-        "excess": c.excess,
-        "factors_explained": c.factors_explained,
-        "kkt_ratio": last.kkt_ratio,
-        "ari": float(adjusted_rand_score(b.labels, result.labels())),
-        "iterations": result.iterations,
-        "products": result.products,
-        "seconds": wall,
-        "ms_per_iteration": 1e3 * wall / max(1, result.iterations),
-        "checks": [
-            [
-                h.iteration,
-                round(h.seconds, 3),
-                round(h.products, 1),
-                _digits(h.error),
-                _digits(h.kkt_ratio),
-            ]
-            for h in _thinned(result.history)
-        ],
-    }
-
-
-#: Other stopping rules, from a check, a tolerance and n (the paper's section 4.1).
-RULES: dict[str, Callable[[Check, float, int], bool]] = {
-    "error decreases by less than": lambda c, tol, n: c.relative_decrease < tol,
-    "factor changes by less than": lambda c, tol, n: c.iterate_change < tol,
-    "gradient against its start below": lambda c, tol, n: c.kkt_relative < tol,
-    "the paper's gates": lambda c, tol, n: paper_gates(c, n),
-}
-
-
-def stopping(run: Run) -> dict[str, Any]:
-    """What a solver has found when another rule stops it; without a rule, when our criterion does.
-
-    ``start="uniform"`` starts from entries in [0, 1] instead of the start of the paper's text.
-    """
-    b, row = market(run.kind, run.n, run.seed), find(run.solver)
-    options = dict(run.options)
-    name, tolerance = options.pop("rule", None), options.pop("tolerance", 0.0)
-    start: str | Tensor = row.start
-    if options.pop("start", None) == "uniform":
-        start = torch.rand(run.n, run.k, generator=torch_stream(run.seed, "start"))
-    problem = Problem(b.operator, run.k, run.seed, start)
-    rule = RULES[name] if name else lambda check, tol, n: False
-
-    def stop(check: Check, H: Tensor) -> bool:
-        return check.iteration > 0 and rule(check, tolerance, run.n)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = solve(
-            problem,
-            row.make(**options),
-            max_iter=run.iterations,
-            max_seconds=run.seconds,
-            callbacks=[stop],
-        )
-    last = result.history[-1]
-    return {
-        "status": result.status.name,
-        "fired": stop(last, result.H),
-        "iterations": result.iterations,
-        "products": result.products,
-        "error": result.certificate.error,
-        "excess": result.certificate.excess,
-        "factors_explained": result.certificate.factors_explained,
-        "kkt_ratio": last.kkt_ratio,
-        "ari": float(adjusted_rand_score(b.labels, result.labels())),
-    }
-
-
-def memory(run: Run) -> dict[str, Any]:
+def memory(run: Run, scratch: Path) -> dict[str, Any]:
     """Peak memory of tensors: of one loss with its gradient, or of a fit in addition to S."""
-    S = market(run.kind, run.n, run.seed).operator
+    S = study_problem(run.kind, run.n, run.seed, scratch).operator
     if run.solver in LOSSES:
         full, H = S.to_dense(), Problem(S, run.k, run.seed).H0
         with TensorMemory() as tensors:
@@ -182,9 +85,9 @@ def _trace(S: Tensor, H: Tensor) -> None:
 LOSSES: dict[str, Callable[[Tensor, Tensor], None]] = {"residual": _naive, "trace": _trace}
 
 
-def peer(run: Run) -> dict[str, Any]:
+def peer(run: Run, scratch: Path) -> dict[str, Any]:
     """Another program, or a row of our registry, on the same matrix with the same bounds."""
-    b = market(run.kind, run.n, run.seed)
+    b = study_problem(run.kind, run.n, run.seed, scratch)
     problem = Problem(b.operator, run.k, run.seed)
     bounds = ErrorBounds(problem.spectrum, run.k, b.operator.dtype)
     if run.solver in PEERS:
@@ -214,9 +117,9 @@ def peer(run: Run) -> dict[str, Any]:
     }
 
 
-def spectral(run: Run) -> dict[str, Any]:
+def spectral(run: Run, scratch: Path) -> dict[str, Any]:
     """The columns of the paper's spectral table."""
-    b = market(run.kind, run.n, run.seed)
+    b = study_problem(run.kind, run.n, run.seed, scratch)
     problem = Problem(b.operator, run.k, run.seed)
     smallest = None if problem.spectrum.exact else smallest_eigenvalue(b.operator)[0]
     d = diagnostics(problem.spectrum, run.k, smallest)
@@ -224,12 +127,14 @@ def spectral(run: Run) -> dict[str, Any]:
     return {**vars(d), "floor_low": low, "floor_high": high, "lambda_min": smallest}
 
 
-def kmeans(run: Run) -> dict[str, Any]:
+def kmeans(run: Run, scratch: Path) -> dict[str, Any]:
     """Spherical K-means from one start, with both silhouettes."""
-    b = market(run.kind, run.n, run.seed)
+    b = study_problem(run.kind, run.n, run.seed, scratch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        began = time.perf_counter()
         found = spherical_kmeans(b.operator, run.k, seed=run.seed)
+        seconds = time.perf_counter() - began
     cosine = silhouette(b.operator, found.labels)
     euclidean = silhouette(b.operator, found.labels, metric="euclidean", sample=1000)
     return {
@@ -237,6 +142,7 @@ def kmeans(run: Run) -> dict[str, Any]:
         "euclidean": euclidean.mean,
         "simplified": cosine.simplified,
         "passes": found.passes,
+        "seconds": seconds,
         "ari": float(adjusted_rand_score(b.labels, found.labels)),
         "spread": found.spread,
         "bound": found.bound,
@@ -244,9 +150,9 @@ def kmeans(run: Run) -> dict[str, Any]:
     }
 
 
-def precision(run: Run) -> dict[str, Any]:
+def precision(run: Run, scratch: Path) -> dict[str, Any]:
     """The error of one factor by the trace identity in three precisions, against 2ε / E."""
-    b = market(run.kind, run.n, run.seed)
+    b = study_problem(run.kind, run.n, run.seed, scratch)
     problem = Problem(b.operator, run.k, run.seed)
     H = solve(problem, find("sketched").make()).H
     S = b.operator.to_dense().double()
@@ -266,6 +172,7 @@ def precision(run: Run) -> dict[str, Any]:
 
 TASKS: dict[str, Task] = {
     "factorize": factorize,
+    "published": published,
     "spectral": spectral,
     "kmeans": kmeans,
     "precision": precision,
@@ -281,15 +188,3 @@ def plain(found: dict[str, Any]) -> dict[str, Any]:
         name: None if isinstance(value, float) and not isfinite(value) else value
         for name, value in found.items()
     }
-
-
-def _digits(value: float) -> float:
-    return float(f"{value:.5g}")
-
-
-def _thinned(history: tuple[Any, ...], most: int = 30) -> list[Any]:
-    """At most so many checks of a run, the first and the last among them."""
-    if len(history) <= most:
-        return list(history)
-    step = (len(history) - 1) / (most - 1)
-    return [history[round(m * step)] for m in range(most)]

@@ -25,6 +25,8 @@ OPTION_OF = {
     "seed": "--seed",
     "solver": "--solver",
     "n_init": "--starts",
+    "published": "--published",
+    "start": "--start",
     "max_iter": "--max-iter",
     "max_seconds": "--max-seconds",
     "Checkpoint.every_seconds": "--save-every",

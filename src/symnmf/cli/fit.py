@@ -78,6 +78,21 @@ def fit(
     ] = None,
     out: Out = Path("symnmf-out"),
     solver: SolverName = SOLVER,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published",
+            help="Run --solver as the founding paper publishes it: its options, its stopping rule.",
+        ),
+    ] = False,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start",
+            help="Start factor: random, uniform (entries in [0, 1]) or nndsvd (default: what the "
+            "solver asks for).",
+        ),
+    ] = None,
     seed: Seed = SEED,
     starts: Starts = None,
     max_iter: Annotated[
@@ -115,6 +130,7 @@ def fit(
       symnmf fit --returns returns.parquet --dependence correlation
       symnmf fit --matrix S.npy --k 10 --max-seconds 600    (then: --resume)
       symnmf fit --config groups/config.toml --out again
+      symnmf fit --matrix S.npy --k 10 --solver adagrad --published
       torchrun --nnodes N --nproc-per-node P -m symnmf fit ...
     """
     from symnmf.distributed import exit_code, join, restarted, run_under_torchrun, under_torchrun
@@ -140,6 +156,8 @@ def fit(
             max_missing=max_missing,
             classes=classes,
             solver=solver,
+            start=start,
+            published=published,
             seed=seed,
             n_init=starts,
             max_iter=max_iter,

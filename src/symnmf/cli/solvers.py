@@ -29,7 +29,8 @@ def solvers(as_json: Json = False) -> None:
             shown.line(f"      {f'{name}={default}':<24}{allowed[name]}", "dim")
         if not row.parameters:
             shown.line("      no options", "dim")
-        shown.line(f"      paper: {row.paper}; {row.reference}", "dim")
+        stated = ", ".join(f"{name}={value}" for name, value in row.published().items())
+        shown.line(f"      as published: {stated or 'nothing stated'}; {row.reference}", "dim")
         rows.append(
             {
                 "name": row.name,
@@ -39,7 +40,7 @@ def solvers(as_json: Json = False) -> None:
                 "tier": row.tier,
                 "options": plain(row.parameters),
                 "allowed": allowed,
-                "paper": row.paper,
+                "published": plain(row.published()),
                 "reference": row.reference,
             }
         )

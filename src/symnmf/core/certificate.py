@@ -34,7 +34,10 @@ class Certificate:
         resolution: smallest difference of errors that the arithmetic can distinguish.
         collapsed: whether the columns carry no groups.
         converged: whether the gradient and stagnation gates are met, and H is not collapsed.
-        paper_converged: whether the paper's three gates are met, literally.
+        paper_converged: whether the paper's three gates are met, literally, at the check that
+            ended the run (the last one after a whole interval).
+        paper_iteration: first iteration at which the paper's three gates were met; None if they
+            never were.
         exact: whether the factor is known to be optimal, in closed form.
         agreement: mean pairwise adjusted Rand index of the labels of several good starts; None
             with a single start.
@@ -62,6 +65,7 @@ class Certificate:
     collapsed: bool
     converged: bool
     paper_converged: bool
+    paper_iteration: int | None = None
     exact: bool = False
     agreement: float | None = None
 
@@ -108,13 +112,19 @@ class Certificate:
             ("excess", excess),
             ("factors explained", f"{self.factors_explained} of {self.factors_available}"),
             ("gradient", f"{self.kkt:.3g}, gate {self.kkt_gate:.3g} ({self.kkt_bound})"),
-            ("the paper's three gates", "met" if self.paper_converged else "not met"),
+            ("the paper's three gates", self._paper_gates()),
             ("resolution", f"{self.resolution:.2g}"),
         ]
         if self.agreement is not None:
             text = f"{self.agreement:.2f} (1 the same groups, 0 chance)"
             lines.insert(6, ("agreement of starts", text))
         return lines
+
+    def _paper_gates(self) -> str:
+        now = "met" if self.paper_converged else "not met"
+        if self.paper_iteration is None:
+            return now
+        return f"{now}; first met at iteration {self.paper_iteration}"
 
     def as_dict(self) -> dict[str, Any]:
         """The attributes as numbers and strings, for JSON."""

@@ -27,7 +27,9 @@ def pack_history(history: list[Check]) -> Tensor:
 
 def unpack_history(table: Tensor) -> list[Check]:
     """The inverse of :func:`pack_history`."""
-    kinds = {"iteration": int, "stagnant": bool}
+    kinds = {
+        "iteration": int, "reactions": int, "stagnant": bool, "whole": bool, "paper_gates": bool
+    }  # fmt: skip
     return [
         Check(
             **{
@@ -57,6 +59,7 @@ def pack_result(result: Result) -> tuple[dict[str, Tensor], dict[str, Any]]:
         "seconds": result.seconds,
         "products": result.products,
         "notes": list(result.notes),
+        "reactions": dict(result.reactions),
     }
 
 
@@ -82,6 +85,7 @@ def unpack_result(tensors: Mapping[str, Tensor], content: Mapping[str, Any]) -> 
         options=content["options"],
         names=None if names is None else tuple(names),
         notes=tuple(str(note) for note in content.get("notes", ())),
+        reactions={str(kind): int(n) for kind, n in content.get("reactions", {}).items()},
         eigenvalues=tensors.get("eigenvalues"),
     )
 

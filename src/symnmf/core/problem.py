@@ -13,7 +13,7 @@ from torch import Tensor
 
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.spectrum import Spectrum, leading
-from symnmf.core.start import check_start, given_start, nndsvd_start, random_start
+from symnmf.core.start import check_start, given_start, nndsvd_start, random_start, uniform_start
 from symnmf.operators import CountingOperator, LowRankOperator, SymmetricOperator
 from symnmf.operators.conversion import validate_operator
 from symnmf.operators.wrappers import rescaled, unwrap
@@ -52,7 +52,7 @@ class Problem:
         S: operator to factorize.
         k: number of columns of H.
         seed: seed of the start and of every draw.
-        start: ``"random"``, ``"nndsvd"`` or an (n, k) factor.
+        start: ``"random"``, ``"uniform"``, ``"nndsvd"`` or an (n, k) factor.
         warm_start: factor and eigenvectors of a similar problem, or None.
 
     Attributes:
@@ -107,6 +107,8 @@ class Problem:
             H = given_start(self.start, self.S, self.k)
         elif self.start == "nndsvd":
             H = nndsvd_start(self.S, self.k, self.spectrum)
+        elif self.start == "uniform":
+            H = uniform_start(self.S, self.k, self.seed)
         else:
             H = random_start(self.S, self.k, self.seed)
         return H if self.empty is None else H.masked_fill_(self.empty[:, None], 0)

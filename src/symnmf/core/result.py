@@ -52,6 +52,8 @@ class Result:
         options: hyper-parameters of the solver.
         names: names of the rows, or None.
         notes: choices made for the caller, with their reasons.
+        reactions: how often the solver reacted to stagnation, by the kind of reaction, such as
+            ``{"resets": 2}``; empty for solvers that do not react.
         check_seconds: seconds of the run that were spent in checks.
         eigenvalues: (p,) largest eigenvalues of S, descending, as far as they were computed; None
             if the factor was not computed by this package.
@@ -75,6 +77,7 @@ class Result:
     options: dict[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    reactions: dict[str, int] = field(default_factory=dict)
     check_seconds: float = 0.0
     eigenvalues: Tensor | None = None
 

@@ -48,6 +48,9 @@ class Check:
         kkt: projected gradient per entry, independent of the scale of S.
         kkt_gate: threshold for ``kkt``.
         stagnant: whether the error no longer decreases.
+        whole: whether a whole interval lies between this check and the one before.
+        paper_gates: whether the paper's three gates are met, literally, after a whole interval.
+        reactions: number of times that the solver has reacted to stagnation so far.
         relative_decrease, iterate_change, kkt_relative: alternative criteria, for study:
             |E_t − E_{t−δ}| / E_{t−δ}, ‖H_t − H_{t−δ}‖ / ‖H_{t−δ}‖, and kkt relative to its first
             value.
@@ -61,6 +64,9 @@ class Check:
     kkt: float
     kkt_gate: float
     stagnant: bool
+    whole: bool
+    paper_gates: bool
+    reactions: int
     relative_decrease: float
     iterate_change: float
     kkt_relative: float
@@ -128,6 +134,10 @@ class Solver(ABC, Generic[StateT]):
     def agreement(self, state: StateT) -> float | None:
         """Agreement of several starts on the groups; None if the solver made a single start."""
         return None
+
+    def reaction_counts(self, state: StateT) -> dict[str, int]:
+        """How often the solver has reacted to stagnation, by the kind of reaction."""
+        return {}
 
     def react(self, problem: Problem, state: StateT, check: Check) -> StateT:
         """The state to continue from after a stagnant check; the same object for no reaction."""

@@ -12,13 +12,22 @@ from symnmf.numerics import inner64, torch_stream
 from symnmf.operators import SymmetricOperator
 
 #: Names of the starts.
-STARTS = ("random", "nndsvd")
+STARTS = ("random", "uniform", "nndsvd")
 
 
 def random_start(S: SymmetricOperator, k: int, seed: int) -> Tensor:  # (n, k)
     """Entries uniform in [0, sqrt(mean(S) / k)], as in the paper's section 4.4."""
     H = torch.rand(S.n, k, generator=torch_stream(seed, "start"), dtype=S.dtype)
     return H.mul_((S.mean() / k) ** 0.5).to(S.device)
+
+
+def uniform_start(S: SymmetricOperator, k: int, seed: int) -> Tensor:  # (n, k)
+    """Entries uniform in [0, 1], whatever S is, as in the public code of the paper's authors.
+
+    Reference: github.com/NVIDIA/SymNMF-factors.
+    """
+    H = torch.rand(S.n, k, generator=torch_stream(seed, "start"), dtype=S.dtype)
+    return H.to(S.device)
 
 
 def nndsvd_start(S: SymmetricOperator, k: int, spectrum: Spectrum, fill: float = 0.01) -> Tensor:

@@ -56,6 +56,11 @@ class TailEstimate(Provenance):
     steps: tuple[str, ...]
 
     @property
+    def is_tail(self) -> bool:
+        """A TPDM measures dependence in the tails."""
+        return True
+
+    @property
     def events(self) -> int:
         """Number of exceedances that S is estimated from; 0 for the pairwise estimator."""
         return len(self.exceedances) if self.estimator == "global" else 0

@@ -12,12 +12,15 @@ from symnmf.core.certificate import Certificate
 from symnmf.core.objective import error, gradient, gradient_resolution, projected_norm
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check
+from symnmf.operators import SymmetricOperator
 from symnmf.options import check_options, option
 
 #: The paper's gates (its section 4.1): error, gradient per entry for n ≥ 10⁴, stagnation.
 ERROR_GATE, KKT_GATE, KKT_REFERENCE, STAGNATION = 0.1, 1e-4, 10_000, 1e-5
 #: The paper's warm-up: checks before this iteration cannot meet its gates.
 WARM_UP = 50
+#: The paper's exception (its section 4.1): the gradient's gate of a TPDM with this many rows.
+TPDM_ROWS, TPDM_KKT_GATE = 1_000_000, 1e-3
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Monitor:
         stagnation: threshold τ of the decrease relative to the error at the start.
         patience: number of checks without progress (error within its resolution, gradient not a
             tenth lower) after which the run ends.
+        paper: whether to stop by the paper's rule alone: where its three gates are met, even if H
+            has no groups, and not for want of progress.
 
     Example:
         >>> Monitor().gate(n=1000), Monitor(kkt_gate=1e-6).gate(n=1000)
@@ -39,6 +44,7 @@ class Monitor:
     kkt_gate: float | None = option(None, above=0)
     stagnation: float = option(STAGNATION, above=0)
     patience: int = option(20, whole=True, at_least=1)
+    paper: bool = option(False)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -53,14 +59,11 @@ class Monitor:
         return RunMonitor(self, problem, bounds, work_before=problem.spent)
 
 
-def paper_gates(check: Check, n: int) -> bool:
-    """Whether a check meets the paper's three gates, literally."""
-    return (
-        check.error < ERROR_GATE
-        and check.kkt < KKT_GATE * max(1.0, KKT_REFERENCE / n)
-        and check.iteration >= WARM_UP
-        and check.decrease < STAGNATION
-    )
+def paper_kkt_gate(S: SymmetricOperator) -> float:
+    """The paper's threshold of the gradient for a matrix, with its exception for large TPDMs."""
+    if S.n >= TPDM_ROWS and S.provenance is not None and S.provenance.is_tail:
+        return TPDM_KKT_GATE
+    return KKT_GATE * max(1.0, KKT_REFERENCE / S.n)
 
 
 @dataclass
@@ -86,15 +89,25 @@ class RunMonitor:
     work_before: int = 0
 
     def measure(
-        self, iteration: int, seconds: float, H: Tensor, SH: Tensor, *, warm: bool = True
+        self,
+        iteration: int,
+        seconds: float,
+        H: Tensor,
+        SH: Tensor,
+        *,
+        warm: bool = True,
+        whole: bool = True,
+        reactions: int = 0,
     ) -> Check:
         """Evaluate the criterion at H and append the check to the history.
 
         Arguments:
             iteration, seconds: iterations and time spent so far.
             H, SH: factor and product S @ H.
-            warm: whether the warm-up is over and a whole interval has passed since the last check;
-                otherwise the check cannot be stagnant.
+            warm: whether the warm-up of the solver is over; otherwise the check cannot be stagnant.
+            whole: whether a whole interval has passed since the last check; otherwise the check
+                can neither be stagnant nor meet the paper's gates.
+            reactions: number of times that the solver has reacted to stagnation so far.
         """
         problem, frob_sq = self.problem, self.problem.S.frob_sq()
         now = error(H, SH, frob_sq)
@@ -104,18 +117,32 @@ class RunMonitor:
         start = first.error if first else now
         resolution = self.bounds.resolution
         self.quiet = 0 if self._progress(now, kkt) else self.quiet + 1
-        stagnant = warm and (
-            drop < max(self.monitor.stagnation * start, resolution) or self.bounds.at_floor(now)
+        stagnant = (
+            warm
+            and whole
+            and (
+                drop < max(self.monitor.stagnation * start, resolution) or self.bounds.at_floor(now)
+            )
         )
+        decrease = drop / start if start > 0 else 0.0
         check = Check(
             iteration=iteration,
             seconds=seconds,
             products=problem.products(self.work_before),
             error=now,
-            decrease=drop / start if start > 0 else 0.0,
+            decrease=decrease,
             kkt=kkt,
             kkt_gate=gate,
             stagnant=stagnant,
+            whole=whole,
+            paper_gates=(
+                whole
+                and iteration >= WARM_UP
+                and now < ERROR_GATE
+                and kkt < paper_kkt_gate(problem.S)
+                and decrease < STAGNATION
+            ),
+            reactions=reactions,
             relative_decrease=abs(drop) / last.error if last and last.error else float("inf"),
             iterate_change=self._change(H),
             kkt_relative=kkt / first.kkt if first and first.kkt > 0 else 1.0,
@@ -130,12 +157,20 @@ class RunMonitor:
         since = self.history[-1 - self.quiet]
         return abs(now - since.error) >= self.bounds.resolution or kkt < 0.9 * since.kkt
 
+    def stops(self, check: Check) -> bool:
+        """Whether the criterion is met: that of the paper, or ours, which excludes collapse."""
+        if self.monitor.paper:
+            return check.paper_gates
+        return check.gates_met and not self.bounds.collapsed(check.error)
+
     def given_up(self) -> bool:
         """Whether there was no progress for ``patience`` checks."""
-        return self.quiet >= self.monitor.patience
+        return not self.monitor.paper and self.quiet >= self.monitor.patience
 
     def certify(self, check: Check) -> Certificate:
-        """The certificate of a check."""
+        """The certificate of a check; the paper's gates are those of the end of the run."""
+        ended = next((c for c in reversed(self.history) if c.whole), check)
+        first = next((c.iteration for c in self.history if c.paper_gates), None)
         low, high = self.bounds.floor
         collapsed = self.bounds.collapsed(check.error)
         wanted = self.monitor.gate(self.problem.S.n)
@@ -154,7 +189,8 @@ class RunMonitor:
             resolution=self.bounds.resolution,
             collapsed=collapsed,
             converged=check.gates_met and not collapsed,
-            paper_converged=paper_gates(check, self.problem.S.n),
+            paper_converged=ended.paper_gates,
+            paper_iteration=first,
         )
 
     def _kkt(self, H: Tensor, SH: Tensor) -> tuple[float, float]:

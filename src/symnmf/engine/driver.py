@@ -210,9 +210,16 @@ class _Driver:
                 "the processes hold different factors: they must run the same program with the "
                 "same number of threads on the same kind of machine. Run again with --resume."
             )
-        warm = complete and self.iteration >= self.solver.warm_up
         H = problem.zero_empty_rows(self.state.H)
-        check = self.monitor.measure(self.iteration, self.seconds, H, self.state.SH, warm=warm)
+        check = self.monitor.measure(
+            self.iteration,
+            self.seconds,
+            H,
+            self.state.SH,
+            warm=self.iteration >= self.solver.warm_up,
+            whole=complete,
+            reactions=sum(self.solver.reaction_counts(self.state).values()),
+        )
         history = self.monitor.history
         if len(history) == 1 or check.error < history[self.best[0]].error:
             self.best = (len(history) - 1, H.clone())
@@ -230,7 +237,7 @@ class _Driver:
         """The status if the run ends at this check."""
         if not (isfinite(check.error) and isfinite(check.kkt)):
             return Status.DIVERGED
-        if check.gates_met and not self.monitor.bounds.collapsed(check.error):
+        if self.monitor.stops(check):
             return Status.CONVERGED
         return Status.STOPPED if stop else None
 
@@ -244,7 +251,7 @@ class _Driver:
 
     def _unless_collapsed(self, status: Status) -> Status:
         """COLLAPSED for a run that ended on a factor without groups; otherwise the status."""
-        ended = status is Status.STAGNATED or self.last.gates_met
+        ended = status in (Status.CONVERGED, Status.STAGNATED) or self.last.gates_met
         if ended and status is not Status.STOPPED:
             return Status.COLLAPSED if self.monitor.bounds.collapsed(self.last.error) else status
         return status
@@ -304,8 +311,11 @@ class _Driver:
         """The result: the converged factor, or the best one so far, with its certificate."""
         history, problem = self.monitor.history, self.problem
         place, H = self.best
+        last = len(history) - 1
+        if self.monitor.monitor.paper and history[last].paper_gates:
+            place, H = last, self.state.H
         if status is Status.CONVERGED and history[place].kkt_ratio >= 1:
-            place, H = len(history) - 1, self.state.H
+            place, H = last, self.state.H
         certificate = self.monitor.certify(history[place])
         if status is Status.CONVERGED:  # according to the last check
             certificate = replace(certificate, converged=True)
@@ -323,6 +333,7 @@ class _Driver:
             options=asdict(self.solver) if is_dataclass(self.solver) else {},
             names=None if problem.S.names is None else tuple(problem.S.names),
             notes=(*problem.remarks, *resumed),
+            reactions=self.solver.reaction_counts(self.state),
             check_seconds=self.check_seconds,
             eigenvalues=problem.eigenvalues,
         )

@@ -10,7 +10,8 @@ Differences from the paper (its appendix C):
    gradient above its gate, where H and W circle around each other. ``alpha`` fixes it; the paper's
    values are 10² to 10⁴.
 2. The start factor is multiplied by the number that fits S best: half the size, as the paper's
-   start is, makes the first least-squares steps twice too large.
+   start is, makes the first least-squares steps twice too large. ``rescale_start=False`` leaves
+   it as it is.
 """
 
 from __future__ import annotations
@@ -45,16 +46,18 @@ class TwoFactor(Solver[CoupledT]):
     Arguments:
         coupling: α against the size of ‖h_j‖², at first.
         alpha: α itself, which then never changes; overrides ``coupling``.
+        rescale_start: whether to multiply the start factor by the number that fits S best.
     """
 
     coupling: float = option(0.1, above=0)
     alpha: float | None = option(None, above=0)
+    rescale_start: bool = option(True)
 
     def begin(self, problem: Problem) -> tuple[Tensor, Tensor, float]:
-        """The scaled start factor, its product, and α."""
+        """The start factor, its product, and α."""
         H = problem.H0
         SH = problem.S.matmul(H)
-        scale = best_scale(H, SH) or 1.0
+        scale = (best_scale(H, SH) or 1.0) if self.rescale_start else 1.0
         size = problem.S.n * problem.entry_scale**2
         return H * scale, SH * scale, self.alpha or self.coupling * size
 

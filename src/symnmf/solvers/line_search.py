@@ -64,6 +64,8 @@ def backtrack(
     direction: Tensor,
     eta: float,
     unit: float,
+    *,
+    literal: bool = False,
 ) -> tuple[Point, float] | None:
     """The first θ⁺ = retract(θ + η·direction), η = eta, eta/2, …, with enough decrease.
 
@@ -72,8 +74,17 @@ def backtrack(
     Differences from the paper (its appendix C):
 
     1. The decrease is asked along the step that the projection leaves, not of −η‖∇f‖², which no
-       projected step can be held to.
+       projected step can be held to. ``literal`` asks for the paper's.
     2. What rounding makes of the objective is allowed for.
+
+    Arguments:
+        problem, space: problem to solve, and the space of θ.
+        here: where the search begins.
+        grad: ∇_θ f there.
+        direction: of the search.
+        eta: first η.
+        unit: size of the entries of a good H.
+        literal: whether the decrease must be c·η·‖∇_θ f‖².
 
     Returns:
         the point and its η, or None when no step helps.
@@ -81,7 +92,7 @@ def backtrack(
     rounding = 0.1 * torch.finfo(here.theta.dtype).eps * problem.S.frob_sq()
     for _ in range(TRIES):
         theta = space.retract(torch.add(here.theta, direction, alpha=eta))
-        slope = inner64(grad, theta - here.theta)
+        slope = -eta * inner64(grad, grad) if literal else inner64(grad, theta - here.theta)
         there = point(problem, space, theta, unit)
         if there.value <= here.value + DECREASE * slope + rounding:
             return there, eta

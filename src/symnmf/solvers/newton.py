@@ -55,6 +55,10 @@ class SecondOrder(Solver[CurvatureState[MethodStateT]]):
     ) -> Tensor:
         """P on the free entries, from ∇_H f and ∇_θ f."""
 
+    def first_eta(self, state: CurvatureState[MethodStateT]) -> float:
+        """Where the search for η begins: twice the last one, at most 1."""
+        return min(1.0, 2 * state.eta)
+
     def init_state(self, problem: Problem) -> CurvatureState[MethodStateT]:
         """At the start factor."""
         theta, H, unit = begin(problem, self.space)
@@ -72,7 +76,7 @@ class SecondOrder(Solver[CurvatureState[MethodStateT]]):
         p = self.direction(problem, state, grad_H, grad, free)
         if inner64(p, grad) >= 0:
             p = torch.where(free, -grad, 0).mul_(first_step(grad, state.unit))
-        found = backtrack(problem, self.space, here, grad, p, min(1.0, 2 * state.eta), state.unit)
+        found = backtrack(problem, self.space, here, grad, p, self.first_eta(state), state.unit)
         there, eta = found or (here, state.eta)
         return replace(state, H=there.H, SH=there.SH, theta=there.theta, eta=eta)
 
@@ -89,13 +93,27 @@ class DiagonalNewton(SecondOrder[Checkpointable]):
 
         p = −∇f / (|d| + λ)
 
+    Differences from the paper (its appendix C):
+
+    1. λ is ``damping`` times the mean of |d|, and the search for η begins at 1 or at twice the
+       last η. ``reg`` sets λ itself and ``eta`` the first η of every search; the paper's are 0.5
+       and 0.1.
+
     Arguments:
-        damping: λ against the mean of |d|; the paper's λ is 0.5, whatever the mean.
+        damping: λ against the mean of |d|.
+        reg: λ itself; overrides ``damping``.
+        eta: first η of every search.
 
     Reference: Levenberg (1944); Marquardt (1963), doi:10.1137/0111030.
     """
 
     damping: float = option(0.5, above=0)
+    reg: float | None = option(None, above=0)
+    eta: float | None = option(None, above=0)
+
+    def first_eta(self, state: CurvatureState[Checkpointable]) -> float:
+        """The option, where it is given."""
+        return super().first_eta(state) if self.eta is None else self.eta
 
     def init_method_state(self) -> Checkpointable:
         """Empty."""
@@ -112,7 +130,8 @@ class DiagonalNewton(SecondOrder[Checkpointable]):
         """The damped Newton step of each entry by itself."""
         diagonal = hessian_diagonal(state.H, problem.S.diag())
         size = self.space.pull_diagonal(state.theta, grad_H, diagonal, state.unit).abs_()
-        return torch.where(free, -grad / size.add_(self.damping * float(size.mean())), 0)
+        damping = self.damping * float(size.mean()) if self.reg is None else self.reg
+        return torch.where(free, -grad / size.add_(damping), 0)
 
 
 @dataclass

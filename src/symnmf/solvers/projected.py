@@ -14,6 +14,9 @@ from symnmf.options import option
 from symnmf.solvers.line_search import Point, SearchState, backtrack, begin, first_step, point
 from symnmf.solvers.space import Projected, Space
 
+#: Decreases that a line search can ask for.
+ARMIJO = ("projected", "literal")
+
 
 @dataclass(frozen=True)
 class ProjectedGradient(Solver[SearchState]):
@@ -24,11 +27,14 @@ class ProjectedGradient(Solver[SearchState]):
     The search begins at twice the last accepted η.
 
     Arguments:
+        armijo: decrease that the search asks for: ``"projected"``, along the step that the
+            projection leaves; ``"literal"``, c·η·‖∇f‖² as in the paper.
         space: space in which H stays non-negative.
 
     Reference: Lin (2007), doi:10.1162/neco.2007.19.10.2756.
     """
 
+    armijo: str = option("projected", choices=ARMIJO)
     space: Space = Projected()
 
     def init_state(self, problem: Problem) -> SearchState:
@@ -42,7 +48,8 @@ class ProjectedGradient(Solver[SearchState]):
         here = Point(state.theta, state.H, SH, objective(state.H, SH))
         grad = self.space.pull_gradient(state.theta, gradient(state.H, SH), state.unit)
         eta = 2 * state.eta or first_step(grad, state.unit)
-        found = backtrack(problem, self.space, here, grad, -grad, eta, state.unit)
+        literal = self.armijo == "literal"
+        found = backtrack(problem, self.space, here, grad, -grad, eta, state.unit, literal=literal)
         there, eta = found or (here, state.eta)
         return SearchState(there.H, there.SH, there.theta, eta, state.unit)
 
@@ -109,12 +116,14 @@ class Fista(Solver[FistaState]):
     projected space S·Y comes from the two products that are known already.
 
     Arguments:
+        armijo: as for :class:`ProjectedGradient`.
         space: space in which H stays non-negative.
 
     Reference: Beck and Teboulle (2009), doi:10.1137/080716542; O'Donoghue and Candès (2015),
     arXiv:1204.3982.
     """
 
+    armijo: str = option("projected", choices=ARMIJO)
     space: Space = Projected()
 
     def init_state(self, problem: Problem) -> FistaState:
@@ -132,7 +141,8 @@ class Fista(Solver[FistaState]):
         ahead = self._ahead(problem, state, SH, weight)
         grad = self.space.pull_gradient(ahead.theta, gradient(ahead.H, ahead.SH), state.unit)
         eta = 2 * state.eta or first_step(grad, state.unit)
-        found = backtrack(problem, self.space, ahead, grad, -grad, eta, state.unit)
+        literal = self.armijo == "literal"
+        found = backtrack(problem, self.space, ahead, grad, -grad, eta, state.unit, literal=literal)
         if found is None:
             return FistaState(state.H, SH, state.theta, state.eta, state.unit, state.theta, SH, 1.0)
         there, eta = found

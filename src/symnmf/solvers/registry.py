@@ -35,6 +35,7 @@ from symnmf.solvers.multiplicative import (
 )
 from symnmf.solvers.newton import LBFGS, PGNCG, DiagonalNewton
 from symnmf.solvers.projected import Fista, HeavyBall, ProjectedGradient
+from symnmf.solvers.published import CODE_FLOOR, CODE_START, PHASE_1, PHASE_2
 from symnmf.solvers.sketched import Sketched
 from symnmf.solvers.space import Projected, Softplus
 from symnmf.solvers.splitting import ADMM, LAI
@@ -54,7 +55,6 @@ class Row:
         solver: its class; or a rule, which makes a first-order solver.
         products: number of products of S with k columns in an iteration.
         arrays: number of n×k arrays alive in a fit, without S, with the spectrum and the checks.
-        paper: the paper's hyper-parameters, where it states them.
         reference: publication of the method.
         tier: ``"standard"``, or ``"study"`` for rows that are here for comparison.
         sampling, hybrid, reactions, averaged: further parts of a first-order solver.
@@ -68,7 +68,6 @@ class Row:
     solver: type
     products: str
     arrays: int
-    paper: str
     reference: str
     tier: str = "standard"
     sampling: type = FullBatch
@@ -99,8 +98,36 @@ class Row:
             if f.name in constraints(part)
         }
 
+    def published(self, n: int = 0, *, tail: bool = True, start: str = "random") -> dict[str, Any]:
+        """The options of the method as the founding paper publishes it.
+
+        Arguments:
+            n: number of rows of S: Phase 2 has options of its own from n = 10⁵ and 10⁶ on.
+            tail: whether S is a TPDM; otherwise it counts as a correlation.
+            start: with ``"uniform"``, the start of the authors' public code, H is also clamped as
+                there.
+
+        Example:
+            >>> find("adagrad").published(), find("adagrad").published(100_000, tail=False)
+            ({'eta': 2.0}, {'eta': 96.0})
+        """
+        options = dict(PHASE_1.get(self.name, {}))
+        medium, large = PHASE_2.get((self.name, "tpdm" if tail else "corr"), ({}, None))
+        if n >= 100_000:
+            options |= medium if n < 1_000_000 or large is None else large
+        if start == CODE_START and "floor" in self.parameters:
+            options["floor"] = CODE_FLOOR
+        return options
+
+    @property
+    def _fields(self) -> set[str]:
+        return {f.name for f in fields(self.solver)}
+
     @property
     def _parts(self) -> list[type]:
+        if issubclass(self.solver, Solver):
+            has_space = "space" in self._fields
+            return [self.solver, self.space] if has_space else [self.solver]
         hybrid = [SnapshotHybrid] if self.hybrid else []
         return [self.solver, self.sampling, *self.reactions, self.space, *hybrid]
 
@@ -112,10 +139,11 @@ class Row:
             own = {f.name: values[f.name] for f in fields(part) if f.name in values}
             return part(**own, **given)
 
-        names = {f.name for f in fields(self.solver)}
         space = build(self.space)
         if issubclass(self.solver, Solver):
-            made: Solver[Any] = build(self.solver, **({"space": space} if "space" in names else {}))
+            made: Solver[Any] = build(
+                self.solver, **({"space": space} if "space" in self._fields else {})
+            )
             return made
         sampling = build(self.sampling)
         if self.hybrid:
@@ -132,79 +160,74 @@ DUCHI, NEW = "Duchi et al. 2011", "the founding paper, 5.1"
 FORGET = (Anneal,)
 #: Of rows in the space of the logarithm.
 LOG: dict[str, Any] = {"space": Softplus, "tier": "study"}
+#: A reset that also fires between steps that see a part of S.
+AT_ONCE: dict[str, Any] = {"full_batch_only": False}
 
 
-def _block(name: str, arrays: int, paper: str, **rest: Any) -> Row:
+def _block(name: str, arrays: int, **rest: Any) -> Row:
     phi = {"phi": 0.5}
-    return Row(
-        name, F3, AdaGrad, "2φ", arrays, paper, NEW, sampling=BlockSampling, defaults=phi, **rest
-    )
+    return Row(name, F3, AdaGrad, "2φ", arrays, NEW, sampling=BlockSampling, defaults=phi, **rest)
 
 
-def _entry(name: str, arrays: int, paper: str, phi: float, **rest: Any) -> Row:
-    chosen = {"sampling": EntrySampling, "defaults": {"phi": phi}, "tier": "study", **rest}
+def _entry(name: str, arrays: int, phi: float, **rest: Any) -> Row:
+    defaults = {"phi": phi, **rest.pop("defaults", {})}
+    chosen = {"sampling": EntrySampling, "defaults": defaults, "tier": "study", **rest}
     rule = chosen.pop("rule", AdaGrad)
-    return Row(name, F3, rule, "φ/k", arrays, paper, NEW, **chosen)
+    return Row(name, F3, rule, "φ/k", arrays, NEW, **chosen)
 
 
 ROWS: tuple[Row, ...] = (
-    Row("mu", F1, MultiplicativeUpdate, "1", 11, "none", "He et al. 2011"),
-    Row("mu-nndsvd", F1, MultiplicativeUpdate, "1", 11, "none", "He et al. 2011", start="nndsvd"),
-    Row("mu-trace", F1, TraceNormUpdate, "1", 11, "lam below 1", NEW, "study"),
-    Row("exponentiated-gradient", F1, ExponentiatedGradient, "1", 11, "none stated",
-        "Kivinen and Warmuth 1997", "study"),
-    Row("pgd", F2, ProjectedGradient, "1+", 14, "c=1e-4, halving", "Lin 2007"),
-    Row("pgd-momentum", F2, HeavyBall, "1", 11, "none stated", "Polyak 1964", "study"),
-    Row("fista", F2, Fista, "1+", 18, "c=1e-4, halving", "Beck and Teboulle 2009"),
-    Row("adagrad", F3, AdaGrad, "1", 11, "eta=2", DUCHI),
-    Row("rmsprop", F3, RMSprop, "1", 12, "eta=0.05, alpha=0.99, momentum=0.5", "Hinton 2012",
-        reactions=FORGET),
-    Row("adam", F3, Adam, "1", 12, "eta=0.01, beta1=0.9, beta2=0.999", "Kingma and Ba 2015",
-        reactions=FORGET),
-    Row("nadam", F3, Adam, "1", 13, "as adam", "Dozat 2016", reactions=FORGET,
-        defaults={"nesterov": True}),
-    Row("adan", F3, Adan, "1", 15, "none stated", "Xie et al. 2023", reactions=FORGET),
-    Row("piecewise-adagrad", F3, AdaGrad, "1", 11, "eta=1, memory_iters=10, margin=3, 10 or 30",
-        NEW, reactions=(Reset,)),
-    Row("row-adagrad", F3, AdaGrad, "φ", 13, "eta=2, phi=0.5", NEW, "study", sampling=RowSampling),
-    Row("row-svrg", F3, AdaGrad, "φ + 1/period", 13, "eta=2, phi=0.5", NEW, sampling=RowSampling,
-        hybrid=True),
-    Row("row-reset", F3, AdaGrad, "φ", 13, "fails", NEW, "study", sampling=RowSampling,
-        reactions=(Reset,)),
-    _entry("entry-adagrad", 12, "phi up to 0.2: fails", 0.1),
-    _entry("entry-svrg", 13, "phi up to 0.2: fails", 0.1, hybrid=True),
-    _entry("entry-reset", 12, "phi up to 0.2: fails", 0.1, reactions=(Reset,)),
-    _entry("entry-averaged", 13, "phi up to 0.2: fails", 0.1, averaged=True),
-    _entry("entry-dual-averaging", 13, "phi up to 0.2: fails", 0.1, rule=DualAveraging),
-    _entry("adaptgrow", 12, "eta=1, phi=0.25", 0.25, reactions=(Grow,)),
-    _entry("adaptgrow-svrg", 13, "eta=1, phi=0.25", 0.25, hybrid=True, reactions=(Grow,)),
-    _entry("adaptgrow-reset", 12, "eta=1, phi=0.25", 0.25, reactions=(Grow, Reset)),
-    _block("block-adaptgrow", 14, "phi=0.5", reactions=(Grow,)),
-    _block("block-svrg-adaptgrow", 14, "phi=0.5 or 0.75", hybrid=True, reactions=(Grow,)),
-    _block("block-reset-adaptgrow", 14, "phi=0.5", reactions=(Grow, Reset), tier="study"),
-    _block("block-svrg-reset-adaptgrow", 14, "phi=0.5", hybrid=True, reactions=(Grow, Reset),
-           tier="study"),
-    Row("hals", F4, HALS, "1", 12, "alpha=100 to 10000", "Kim et al. 2014"),
-    Row("anls", F4, ANLS, "1", 13, "alpha=100 or 1000", "Kuang et al. 2015"),
-    Row("newton", F5, DiagonalNewton, "1+", 15, "eta=0.1, reg=0.5", "Marquardt 1963"),
-    Row("lbfgs", F5, LBFGS, "1+", 40, "pairs=100", "Nocedal and Wright 2006"),
-    Row("pgncg", F5, PGNCG, "1+", 14, "none stated", "Eswar et al. 2020"),
-    Row("admm", F6, ADMM, "1", 11, "rho=50 or 500", "Boyd et al. 2011"),
-    Row("lai", F6, LAI, "0, then 1", 12, "alpha=100, refine=False", "Hayashi et al. 2024"),
-    Row("sketched", F6, Sketched, "0, then 0.1", 18, "rejects sketching", "this library"),
-    Row("symnmf-net", F7, SymNMFNet, "2T", 40, "blocks=5, rate=0.1", "Li et al. 2022", "study"),
-    Row("pgd-log", F2, ProjectedGradient, "1+", 17, "as pgd", "Lin 2007", **LOG),
-    Row("pgd-momentum-log", F2, HeavyBall, "1", 13, "as pgd-momentum", "Polyak 1964", **LOG),
-    Row("fista-log", F2, Fista, "2+", 22, "as fista", "Beck and Teboulle 2009", **LOG),
-    Row("adagrad-log", F3, AdaGrad, "1", 13, "as adagrad", DUCHI, **LOG),
-    Row("rmsprop-log", F3, RMSprop, "1", 14, "as rmsprop", "Hinton 2012", reactions=FORGET, **LOG),
-    Row("adam-log", F3, Adam, "1", 14, "as adam", "Kingma and Ba 2015", reactions=FORGET, **LOG),
-    Row("nadam-log", F3, Adam, "1", 14, "as adam", "Dozat 2016", reactions=FORGET,
+    Row("mu", F1, MultiplicativeUpdate, "1", 11, "He et al. 2011"),
+    Row("mu-nndsvd", F1, MultiplicativeUpdate, "1", 11, "He et al. 2011", start="nndsvd"),
+    Row("mu-trace", F1, TraceNormUpdate, "1", 11, NEW, "study"),
+    Row("exponentiated-gradient", F1, ExponentiatedGradient, "1", 11, "Kivinen and Warmuth 1997",
+        "study"),
+    Row("pgd", F2, ProjectedGradient, "1+", 14, "Lin 2007"),
+    Row("pgd-momentum", F2, HeavyBall, "1", 11, "Polyak 1964", "study"),
+    Row("fista", F2, Fista, "1+", 18, "Beck and Teboulle 2009"),
+    Row("adagrad", F3, AdaGrad, "1", 11, DUCHI),
+    Row("rmsprop", F3, RMSprop, "1", 12, "Hinton 2012", reactions=FORGET),
+    Row("adam", F3, Adam, "1", 12, "Kingma and Ba 2015", reactions=FORGET),
+    Row("nadam", F3, Adam, "1", 13, "Dozat 2016", reactions=FORGET, defaults={"nesterov": True}),
+    Row("adan", F3, Adan, "1", 15, "Xie et al. 2023", reactions=FORGET),
+    Row("piecewise-adagrad", F3, AdaGrad, "1", 11, NEW, reactions=(Reset,)),
+    Row("row-adagrad", F3, AdaGrad, "φ", 13, NEW, "study", sampling=RowSampling),
+    Row("row-svrg", F3, AdaGrad, "φ + 1/period", 13, NEW, sampling=RowSampling, hybrid=True),
+    Row("row-reset", F3, AdaGrad, "φ", 13, NEW, "study", sampling=RowSampling, reactions=(Reset,),
+        defaults=AT_ONCE),
+    _entry("entry-adagrad", 12, 0.1),
+    _entry("entry-svrg", 13, 0.1, hybrid=True),
+    _entry("entry-reset", 12, 0.1, reactions=(Reset,), defaults=AT_ONCE),
+    _entry("entry-averaged", 13, 0.1, averaged=True),
+    _entry("entry-dual-averaging", 13, 0.1, rule=DualAveraging),
+    _entry("adaptgrow", 12, 0.25, reactions=(Grow,)),
+    _entry("adaptgrow-svrg", 13, 0.25, hybrid=True, reactions=(Grow,)),
+    _entry("adaptgrow-reset", 12, 0.25, reactions=(Grow, Reset)),
+    _block("block-adaptgrow", 14, reactions=(Grow,)),
+    _block("block-svrg-adaptgrow", 14, hybrid=True, reactions=(Grow,)),
+    _block("block-reset-adaptgrow", 14, reactions=(Grow, Reset), tier="study"),
+    _block("block-svrg-reset-adaptgrow", 14, hybrid=True, reactions=(Grow, Reset), tier="study"),
+    Row("hals", F4, HALS, "1", 12, "Kim et al. 2014"),
+    Row("anls", F4, ANLS, "1", 13, "Kuang et al. 2015"),
+    Row("newton", F5, DiagonalNewton, "1+", 15, "Marquardt 1963"),
+    Row("lbfgs", F5, LBFGS, "1+", 40, "Nocedal and Wright 2006"),
+    Row("pgncg", F5, PGNCG, "1+", 14, "Eswar et al. 2020"),
+    Row("admm", F6, ADMM, "1", 11, "Boyd et al. 2011"),
+    Row("lai", F6, LAI, "0, then 1", 12, "Hayashi et al. 2024"),
+    Row("sketched", F6, Sketched, "0, then 0.1", 18, "this library"),
+    Row("symnmf-net", F7, SymNMFNet, "2T", 40, "Li et al. 2022", "study"),
+    Row("pgd-log", F2, ProjectedGradient, "1+", 17, "Lin 2007", **LOG),
+    Row("pgd-momentum-log", F2, HeavyBall, "1", 13, "Polyak 1964", **LOG),
+    Row("fista-log", F2, Fista, "2+", 22, "Beck and Teboulle 2009", **LOG),
+    Row("adagrad-log", F3, AdaGrad, "1", 13, DUCHI, **LOG),
+    Row("rmsprop-log", F3, RMSprop, "1", 14, "Hinton 2012", reactions=FORGET, **LOG),
+    Row("adam-log", F3, Adam, "1", 14, "Kingma and Ba 2015", reactions=FORGET, **LOG),
+    Row("nadam-log", F3, Adam, "1", 14, "Dozat 2016", reactions=FORGET,
         defaults={"nesterov": True}, **LOG),
-    Row("adan-log", F3, Adan, "1", 16, "as adan", "Xie et al. 2023", reactions=FORGET, **LOG),
-    Row("newton-log", F5, DiagonalNewton, "1+", 18, "as newton", "Marquardt 1963", **LOG),
-    Row("lbfgs-log", F5, LBFGS, "1+", 42, "as lbfgs", "Nocedal and Wright 2006", **LOG),
-    Row("pgncg-log", F5, PGNCG, "1+", 20, "as pgncg", "Eswar et al. 2020", **LOG),
+    Row("adan-log", F3, Adan, "1", 16, "Xie et al. 2023", reactions=FORGET, **LOG),
+    Row("newton-log", F5, DiagonalNewton, "1+", 18, "Marquardt 1963", **LOG),
+    Row("lbfgs-log", F5, LBFGS, "1+", 42, "Nocedal and Wright 2006", **LOG),
+    Row("pgncg-log", F5, PGNCG, "1+", 20, "Eswar et al. 2020", **LOG),
 )  # fmt: skip
 
 

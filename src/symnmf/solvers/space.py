@@ -48,7 +48,14 @@ class Space(ABC):
 
 @dataclass(frozen=True)
 class Projected(Space):
-    """θ = H, clamped at zero after every step."""
+    """θ = H, clamped after every step.
+
+    Arguments:
+        floor: least entry of H after a step. The paper's is zero; that of its public code is
+            10⁻¹⁶, from which an entry can leave again by a gradient of any sign.
+    """
+
+    floor: float = option(0.0, at_least=0)
 
     def parameter(self, H: Tensor, unit: float) -> Tensor:
         """A copy of H."""
@@ -67,8 +74,8 @@ class Projected(Space):
         return diagonal
 
     def retract(self, theta: Tensor) -> Tensor:
-        """[θ]₊."""
-        return theta.clamp_(min=0)
+        """[θ]₊, at least ``floor``."""
+        return theta.clamp_(min=self.floor)
 
     def free(self, theta: Tensor, grad: Tensor) -> Tensor:
         """Everywhere but at zeros that the gradient presses on."""

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check, Solver, State
+from symnmf.numerics import cross64, torch_stream
 from symnmf.options import option
 from symnmf.solvers.coordinate import CoupledState, TwoFactor, hals_sweep
 
@@ -61,9 +62,16 @@ class ADMM(Solver[SplitState]):
 
 @dataclass
 class SurrogateState(CoupledState):
-    """``refining``: whether the steps are on S itself."""
+    """State of LAI.
+
+    Attributes:
+        refining: whether the steps are on S itself.
+        vectors, values: eigenpairs of the surrogate; None for those of the spectrum.
+    """
 
     refining: bool
+    vectors: Tensor | None
+    values: Tensor | None
 
 
 @dataclass(frozen=True)
@@ -75,23 +83,33 @@ class LAI(TwoFactor[SurrogateState]):
     A step on the surrogate costs no product. The criterion is evaluated on S, as for every solver,
     and stagnation is answered by steps on S itself.
 
+    Differences from the paper (its appendix C):
+
+    1. The eigenpairs are those of the spectrum, which the certificate needs anyway.
+       ``sketch="randomized"`` finds them by a randomized range finder, as the paper does.
+
     Arguments:
         rank: rank of the surrogate; k by default, as in the paper.
         refine: whether to continue on S; the paper's form does not.
+        sketch: where the eigenpairs come from: ``"spectrum"`` or ``"randomized"``.
 
     Reference: Hayashi et al. (2024), as cited by the paper.
     """
 
     rank: int | None = option(None, whole=True, at_least=1)
     refine: bool = option(True)
+    sketch: str = option("spectrum", choices=("spectrum", "randomized"))
 
     def init_state(self, problem: Problem) -> SurrogateState:
-        """At the scaled start factor, on the surrogate."""
-        return SurrogateState(*self.begin(problem), False)
+        """At the start factor, on the surrogate."""
+        vectors, values = None, None
+        if self.sketch == "randomized":
+            vectors, values = range_finder(problem, self.rank or problem.k)
+        return SurrogateState(*self.begin(problem), False, vectors, values)
 
     def step(self, problem: Problem, state: SurrogateState, rng: torch.Generator) -> SurrogateState:
         """A sweep with the surrogate's product, or with S."""
-        SW = state.product(problem.S) if state.refining else self._surrogate(problem, state.H)
+        SW = state.product(problem.S) if state.refining else self._surrogate(problem, state)
         return replace(state, H=hals_sweep(state.H, SW, state.alpha), SH=None)
 
     def react(self, problem: Problem, state: SurrogateState, check: Check) -> SurrogateState:
@@ -100,11 +118,25 @@ class LAI(TwoFactor[SurrogateState]):
             return replace(state, refining=True)
         return super().react(problem, state, check)
 
-    def _surrogate(self, problem: Problem, H: Tensor) -> Tensor:
-        rank = self.rank or problem.k
-        U = problem.spectrum.vectors[:, :rank]
-        values = problem.spectrum.values[: U.shape[1], None].to(H.dtype)
-        return U @ (values * (U.T @ H))
+    def _surrogate(self, problem: Problem, state: SurrogateState) -> Tensor:
+        U, values = state.vectors, state.values
+        if U is None or values is None:
+            U = problem.spectrum.vectors[:, : self.rank or problem.k]
+            values = problem.spectrum.values[: U.shape[1]].to(U.dtype)
+        return U @ (values[:, None] * (U.T @ state.H))
+
+
+def range_finder(problem: Problem, rank: int) -> tuple[Tensor, Tensor]:  # (n, rank), (rank,)
+    """Eigenpairs of S on the range of S Ω, Ω Gaussian with ``rank`` columns: two products.
+
+    Reference: Halko, Martinsson and Tropp (2011), doi:10.1137/090771806, algorithms 4.1 and 5.3.
+    """
+    S = problem.S
+    draw = torch.randn(S.n, rank, generator=torch_stream(problem.seed, "range"), dtype=S.dtype)
+    Q = torch.linalg.qr(S.matmul(draw.to(S.device)))[0]
+    small = cross64(Q, S.matmul(Q))
+    values, rotation = torch.linalg.eigh((small + small.T) / 2)
+    return Q @ rotation.to(Q.dtype), values.to(Q.dtype)
 
 
 def consensus(W: Tensor, SW: Tensor, U: Tensor, rho: float) -> tuple[Tensor, Tensor]:

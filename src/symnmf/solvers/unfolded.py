@@ -18,7 +18,7 @@ from symnmf.solvers.first_order.rules import Adam, Moments
 
 @dataclass
 class NetState(State):
-    """Weights P (T, k, k) and log λ (T,), with Adam's state of each."""
+    """Weights P (T, k, k) and log λ, one or T of them, with Adam's state of each."""
 
     P: Tensor
     log_lam: Tensor
@@ -36,25 +36,29 @@ class SymNMFNet(Solver[NetState]):
 
     1. A block is a regularized least-squares update, followed by the linear layer P_t (k×k,
        the identity at first); λ_t starts at n·s / k.
+    2. Each block has a λ_t of its own; ``one_lambda`` gives the blocks one in common, as in the
+       paper.
 
     The factor of a state is the output before its Adam step, whose product is known.
 
     Arguments:
         blocks: T; the paper's is 5.
         rate: Adam's learning rate; the paper's is 0.1.
+        one_lambda: whether all blocks have the same λ.
 
     Reference: Li et al. (2022), as cited by the paper.
     """
 
     blocks: int = option(5, whole=True, at_least=1)
     rate: float = option(0.01, above=0)
+    one_lambda: bool = option(False)
 
     def init_state(self, problem: Problem) -> NetState:
         """The untrained network at the start factor."""
         H0 = problem.H0
         P = torch.eye(problem.k, dtype=H0.dtype, device=H0.device).repeat(self.blocks, 1, 1)
         scale = torch.tensor(problem.S.n * problem.entry_scale**2, dtype=H0.dtype)
-        log_lam = scale.log().repeat(self.blocks).to(H0.device)
+        log_lam = scale.log().repeat(1 if self.one_lambda else self.blocks).to(H0.device)
         rule = Adam()
         return NetState(H0.clone(), None, P, log_lam, rule.init(P), rule.init(log_lam))
 
@@ -78,7 +82,7 @@ class SymNMFNet(Solver[NetState]):
 def unrolled(S: SymmetricOperator, H: Tensor, P: Tensor, log_lam: Tensor) -> Tensor:  # (n, k)
     """The output of the network."""
     eye = torch.eye(H.shape[1], dtype=H.dtype, device=H.device)
-    for weight, log in zip(P, log_lam, strict=True):
+    for weight, log in zip(P, log_lam.expand(len(P)), strict=True):
         lam = log.exp()
         system = H.T @ H + lam * eye
         update = torch.linalg.solve(system, (product(S, H) + lam * H).T).T

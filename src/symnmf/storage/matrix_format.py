@@ -64,6 +64,11 @@ class StoredMatrix(Provenance):
     description: dict[str, Any]
 
     @property
+    def is_tail(self) -> bool:
+        """Whether the matrix was generated as a TPDM."""
+        return self.description.get("kind") == "tpdm"
+
+    @property
     def steps(self) -> tuple[str, ...]:  # type: ignore[override]
         """The content of the folder, in a sentence."""
         return (f"{self.form} matrix of {self.shape[0]} rows on disk",)

@@ -22,6 +22,7 @@ from symnmf.dependence.synthetic.model import (
     unit_block,
 )
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
+from symnmf.provenance import Provenance
 from symnmf.resources import require_memory
 
 
@@ -65,6 +66,18 @@ class Benchmark:
         return np.concatenate([self.model.mixing(block) for block, _ in self.model.blocks()])
 
 
+@dataclass(frozen=True)
+class GeneratedMatrix(Provenance):
+    """A matrix of the benchmark; ``kind`` is ``"tpdm"`` or ``"corr"``."""
+
+    kind: str
+
+    @property
+    def is_tail(self) -> bool:
+        """Whether it is a TPDM."""
+        return self.kind == "tpdm"
+
+
 def benchmark_matrix(
     kind: str, n: int, *, seed: int = 0, samples: int = SAMPLES, dtype: torch.dtype = torch.float32
 ) -> Benchmark:
@@ -96,9 +109,9 @@ def benchmark_matrix(
     model = FactorModel.draw(n, seed)
     S: SymmetricOperator
     if kind == "tpdm":
-        S = GramOperator(unit_rows(model, samples, dtype))
+        S = GramOperator(unit_rows(model, samples, dtype), provenance=GeneratedMatrix(kind))
     else:
-        S = DenseOperator(_correlation(model, samples, dtype))
+        S = DenseOperator(_correlation(model, samples, dtype), provenance=GeneratedMatrix(kind))
     return Benchmark(S, model, kind)
 
 

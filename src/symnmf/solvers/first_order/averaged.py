@@ -63,3 +63,7 @@ class Averaged(Solver[AveragedState]):
         if inner is state.inner:
             return state
         return AveragedState(state.H, state.SH, inner, state.count)
+
+    def reaction_counts(self, state: AveragedState) -> dict[str, int]:
+        """Those of the inner solver."""
+        return self.inner.reaction_counts(state.inner)

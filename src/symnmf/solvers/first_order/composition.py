@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from symnmf.core.problem import Problem
-from symnmf.core.solver import Check, Checkpointable, Solver, State
+from symnmf.core.solver import Check, Solver, State
 from symnmf.errors import InvalidInput
-from symnmf.solvers.first_order.reactions import Reaction
+from symnmf.solvers.first_order.reactions import Reaction, ReactionState
 from symnmf.solvers.first_order.rules import Rule, RuleStateT
 from symnmf.solvers.first_order.sampling import FullBatch, Sample, Sampling
 from symnmf.solvers.space import Projected, Space
@@ -32,7 +32,7 @@ class FirstOrderState(State, Generic[RuleStateT]):
     theta: Tensor
     rule_state: RuleStateT
     sample: Sample
-    reactions: tuple[Checkpointable, ...]
+    reactions: tuple[ReactionState, ...]
     eta: float
     unit: float
     interval: int
@@ -109,5 +109,11 @@ class FirstOrder(Solver[FirstOrderState[Any]]):
         """The first reaction that has an answer."""
         for reaction, own in zip(self.reactions, state.reactions, strict=True):
             if reaction.react(problem, state, own, check):
+                own.times += 1
                 return replace(state)
         return state
+
+    def reaction_counts(self, state: FirstOrderState[Any]) -> dict[str, int]:
+        """How often each part has reacted."""
+        pairs = zip(self.reactions, state.reactions, strict=True)
+        return {reaction.counted_as: own.times for reaction, own in pairs}

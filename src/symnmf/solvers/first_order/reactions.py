@@ -15,12 +15,25 @@ from symnmf.solvers.first_order.rules import Squares
 if TYPE_CHECKING:
     from symnmf.solvers.first_order.composition import FirstOrderState
 
-ReactionStateT = TypeVar("ReactionStateT", bound=Checkpointable)
+#: The paper's ε, of float32: floor of the median square, and the least decrease that is measured.
+EPS = 1.2e-7
+
+
+@dataclass
+class ReactionState(Checkpointable):
+    """``times``: how often the reaction has changed the state of the solver."""
+
+    times: int
+
+
+ReactionStateT = TypeVar("ReactionStateT", bound=ReactionState)
 
 
 class Reaction(ABC, Generic[ReactionStateT]):
     """An answer to a stagnant check, which changes the state of the solver in place."""
 
+    #: What it is counted as in a result.
+    counted_as: ClassVar[str]
     #: Whether it works on the sum of squared gradients, which not every rule has.
     needs_squares: ClassVar[bool] = False
 
@@ -39,7 +52,7 @@ class Reaction(ABC, Generic[ReactionStateT]):
 
 
 @dataclass
-class Streak(Checkpointable):
+class Streak(ReactionState):
     """``checks``: stagnant ones in a row, the last of them at iteration ``last``."""
 
     checks: int
@@ -68,9 +81,11 @@ class Grow(Reaction[Streak]):
     grow_after: int = option(3, whole=True, at_least=1)
     grow_margin: float = option(1.0, above=0)
 
+    counted_as: ClassVar[str] = "growths"
+
     def init(self) -> Streak:
         """No check yet."""
-        return Streak(0, -1)
+        return Streak(0, 0, -1)
 
     def react(
         self, problem: Problem, state: FirstOrderState[Any], own: Streak, check: Check
@@ -89,7 +104,7 @@ class Grow(Reaction[Streak]):
 
 
 @dataclass
-class ResetState(Checkpointable):
+class ResetState(ReactionState):
     """``mass``: ΣG after the last reset; ``error``: then; ``done``: resets are over."""
 
     mass: float
@@ -103,43 +118,49 @@ class Reset(Reaction[ResetState]):
 
         G ← max(c·g ∘ g, c·median(g ∘ g))
 
-    A reset fires at a stagnant check when its gate is open and the median is above rounding; then
-    not before ΣG has doubled, and never again once a reset did not lower the error.
+    A reset fires at a stagnant check when its gate is open and the median of g ∘ g is above ε, the
+    spacing of float32; then not before ΣG has doubled, and never again once a reset did not lower
+    the error by more than ε.
 
     Arguments:
         memory_iters: c.
         gate: ``"margin"`` (gradient above ``margin`` times its gate), ``"cap"`` (error below 0.5)
             or ``"none"``.
         margin: the paper's c_r, one of 3, 10, 30.
+        full_batch_only: whether to wait until a step sees all of S; otherwise a reset can fire
+            between steps that see a part of it.
     """
 
     memory_iters: float = option(10.0, above=0)
     gate: str = option("margin", choices=("margin", "cap", "none"))
     margin: float = option(3.0, above=0)
+    full_batch_only: bool = option(True)
 
+    counted_as: ClassVar[str] = "resets"
     needs_squares: ClassVar[bool] = True
 
     def init(self) -> ResetState:
         """No reset yet."""
-        return ResetState(0.0, float("inf"), False)
+        return ResetState(0, 0.0, float("inf"), False)
 
     def react(
         self, problem: Problem, state: FirstOrderState[Squares], own: ResetState, check: Check
     ) -> bool:
         """Reset, if all conditions hold."""
-        if own.done or state.sample.phi < 1.0 or not self._open(check):
+        waiting = self.full_batch_only and state.sample.phi < 1.0
+        if own.done or waiting or not self._open(check):
             return False
         G = state.rule_state.G
         mass = float(G.sum(dtype=G.dtype))
         if mass < 2 * own.mass:
             return False
-        if check.error > 0.999 * own.error:
+        if check.error > own.error - EPS:
             own.done = True
             return False
         g = gradient(state.H, state.product(problem.S))
         squares = g.mul_(problem.S.scale() ** -1.5).square_()
         median = float(squares.median())
-        if median <= float(squares.mean()) * 1e-12:
+        if median <= EPS:
             return False
         G.copy_(squares.clamp_(min=median).mul_(self.memory_iters))
         own.mass, own.error = float(G.sum()), check.error
@@ -166,9 +187,11 @@ class Anneal(Reaction[Streak]):
     anneal: float = option(0.5, at_least=0.01, at_most=1)
     anneal_after: int = option(3, whole=True, at_least=1)
 
+    counted_as: ClassVar[str] = "shrinkages"
+
     def init(self) -> Streak:
         """No check yet."""
-        return Streak(0, -1)
+        return Streak(0, 0, -1)
 
     def react(
         self, problem: Problem, state: FirstOrderState[Any], own: Streak, check: Check

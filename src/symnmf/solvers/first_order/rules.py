@@ -174,7 +174,8 @@ class Adan(Rule[AdanMoments]):
         n ← (1 − β₃) n + β₃ (g + (1 − β₂)(g − g₋))²,   θ ← θ − η (m + (1 − β₂) d) / √n
 
     Arguments:
-        beta1, beta2, beta3: weights of the newest gradient, difference and square.
+        beta1, beta2, beta3: weights of the newest gradient, difference and square. Those of the
+            reference are 0.02, 0.08 and 0.01.
 
     Reference: Xie et al. (2023), arXiv:2208.06677.
     """
@@ -208,10 +209,11 @@ class Adan(Rule[AdanMoments]):
 
 @dataclass
 class DualSums(Squares):
-    """``Z``: sum of gradients; ``t``: steps made."""
+    """``Z``: sum of gradients; ``t``: steps made; ``delta``: δ, 0 during the warm-up."""
 
     Z: Tensor
     t: int
+    delta: float
 
 
 @dataclass(frozen=True)
@@ -223,22 +225,30 @@ class DualAveraging(Rule[DualSums]):
     The warm-up makes AdaGrad steps, because the recovery begins near H = 0, which is a stationary
     point; Z is then set so that the recovery gives the θ that was reached.
 
+    Differences from the paper (its appendix D), which states neither δ nor the length of the
+    warm-up:
+
+    1. δ is ``regularization`` times the mean of 2 √G / η at the end of the warm-up, divided by the
+       square root of its length, and then stays. ``delta`` sets δ itself.
+
     Arguments:
-        delta: δ, against the size of 2 √G / η at the end of the warm-up.
+        regularization: δ √t against the size of 2 √G / η, both at the end of the warm-up.
+        delta: δ itself; overrides ``regularization``.
         warm_up: number of AdaGrad steps before it.
 
     Reference: Xiao (2010), jmlr.org/papers/v11/xiao10a.html.
     """
 
     step_size: float = option(0.3, above=0)
-    delta: float = option(0.01, above=0)
+    regularization: float = option(0.01, above=0)
+    delta: float | None = option(None, above=0)
     warm_up: int = option(100, whole=True, at_least=1)
 
     sums_squares: ClassVar[bool] = True
 
     def init(self, theta: Tensor) -> DualSums:
         """No gradient seen."""
-        return DualSums(torch.zeros_like(theta), torch.zeros_like(theta), 0)
+        return DualSums(torch.zeros_like(theta), torch.zeros_like(theta), 0, 0.0)
 
     def update(self, theta: Tensor, state: DualSums, grad: Tensor, eta: float) -> None:
         """One step, primal or dual."""
@@ -248,8 +258,12 @@ class DualAveraging(Rule[DualSums]):
             theta.addcdiv_(grad, root(state.G), value=-eta)
             return
         weight = root(state.G).mul_(2 / eta)
-        weight += self.delta * float(weight.mean()) * (state.t / self.warm_up) ** 0.5
-        if state.t == self.warm_up + 1:
+        begins = state.t == self.warm_up + 1
+        if begins:
+            relative = self.regularization * float(weight.mean()) / self.warm_up**0.5
+            state.delta = self.delta or relative
+        weight += state.delta * state.t**0.5
+        if begins:
             state.Z.copy_(theta).mul_(weight).neg_()
         state.Z.add_(grad)
         torch.div(state.Z, weight, out=theta).neg_()

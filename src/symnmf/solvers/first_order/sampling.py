@@ -205,18 +205,21 @@ class SnapshotHybrid(Sampling[Snapshot]):
 
     1. Fresh rows are put on the scale of ∇f before they are combined with the snapshot; the paper
        leaves the factor to AdaGrad, which cannot undo one that differs between rows.
+       ``rescale=False`` combines them as they are.
     2. The step at which a snapshot is taken uses all of it, and a check of the criterion, which
        needs S H anyway, is a free snapshot.
 
     Arguments:
         inner: the sampling between snapshots.
         period: steps between snapshots; about 1/φ by default, at least 2.
+        rescale: whether to put fresh rows on the scale of ∇f.
 
     Reference: named after SVRG (Johnson and Zhang 2013), but without its control variate.
     """
 
     inner: PartialSampling
     period: int | None = option(None, whole=True, at_least=1)
+    rescale: bool = option(True)
 
     def init(self, H: Tensor) -> Snapshot:
         """No snapshot yet."""
@@ -235,4 +238,5 @@ class SnapshotHybrid(Sampling[Snapshot]):
             return g
         sample.age += 1
         g, factor = self.inner.partial(problem, state.H, sample.phi, rng)
-        return torch.where((factor > 0)[:, None], g.mul_(factor[:, None]), sample.mu)
+        fresh_rows = (factor > 0)[:, None]
+        return torch.where(fresh_rows, g.mul_(factor[:, None]) if self.rescale else g, sample.mu)

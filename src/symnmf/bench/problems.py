@@ -1,0 +1,43 @@
+"""The matrices of the studies."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from symnmf.dependence.synthetic.in_memory import benchmark_matrix
+from symnmf.dependence.synthetic.on_disk import generate
+from symnmf.operators import SymmetricOperator
+from symnmf.operators.stored import open_matrix
+
+#: Kind of a correlation that is never formed: the Gram matrix of this number of observations, on
+#: disk, for sizes at which the paper's 40 000 observations are too many here.
+FEW, FEW_SAMPLES = "corr4000", 4000
+
+
+class StudyProblem(NamedTuple):
+    """A matrix and its true groups."""
+
+    operator: SymmetricOperator
+    labels: np.ndarray
+
+
+@lru_cache(maxsize=2)
+def study_problem(kind: str, n: int, seed: int, scratch: Path) -> StudyProblem:
+    """The matrix of a run; the last two stay in memory.
+
+    Arguments:
+        kind: ``"tpdm"``, ``"corr"`` or ``"corr4000"``.
+        n: number of instruments.
+        seed: seed of every draw.
+        scratch: folder for matrices on disk.
+    """
+    if kind != FEW:
+        made = benchmark_matrix(kind, n, seed=seed)
+        return StudyProblem(made.operator, made.labels)
+    folder = scratch / f"{kind}-{n}-{seed}"
+    generate("corr", n, folder, seed=seed, samples=FEW_SAMPLES)
+    return StudyProblem(open_matrix(folder), np.load(folder / "labels.npy", allow_pickle=False))
