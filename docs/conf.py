@@ -25,6 +25,7 @@ html_theme_options = {
 }
 html_static_path = ["_static"]
 html_css_files = ["cards.css"]
+html_js_files = ["sortable.js"]
 exclude_patterns = ["_build"]
 napoleon_use_ivar = True
 autodoc_typehints = "description"

@@ -12,9 +12,11 @@ from pathlib import Path
 import pandas as pd
 
 from generated import Missing
+from heat_map import excess_colour, heat_map
 from symnmf.bench import study as studies
 from symnmf.bench import tables
 from symnmf.bench.measurement import find_measurement, measurement_names, published_rows
+from symnmf.bench.paper_cells import PaperCells, paper_cells
 from symnmf.bench.results_store import Store
 from symnmf.bench.table_files import markdown, short
 from symnmf.solvers.registry import find
@@ -156,18 +158,76 @@ def claims() -> str:
     return markdown(made[columns].rename(columns={"kkt_ratio": "gradient / gate"}))
 
 
-def published() -> str:
-    """The paper's own steps: whether its gates were met, and with what."""
+#: Names of the starts in a configuration of the study of published methods.
+STARTS = {"random": "start of the text", "uniform": "start of the code"}
+
+
+def published_map() -> str:
+    """The methods as published: what each finds, from both starts."""
     results = frame("published")
-    rows = []
-    for name, group in results.groupby("configuration", sort=False):
-        row = {"configuration": name}
-        for _, run in group.iterrows():
-            met = "gates met" if run["fired"] else "not met"
-            words = f"{met}; {short(run['excess'])}; {run['ari']:.2f}"
-            row[f"{run['kind']} n={run['n']}"] = words
+    cells, rows, columns = {}, [], []
+    for _, run in results.iterrows():
+        start = run["configuration"].split("start=")[1].rstrip(")")
+        row = f"{run['solver']}"
+        column = f"{STARTS[start]}\n{run['kind']} n={run['n']}"
         rows.append(row)
-    return markdown(pd.DataFrame(rows))
+        columns.append(column)
+        cells[row, column] = (
+            excess_colour(run["excess"]),
+            outcome(run),
+            f"{run['solver']}, {column}: gates {'met' if run['paper_converged'] else 'not met'} "
+            f"after {run['iterations']} iterations, excess {short(run['excess'])}, "
+            f"ARI {run['ari']:.2f}, {run['status']}",
+        )
+    order = sorted(dict.fromkeys(columns), key=lambda name: name.startswith("start of the code"))
+    title = "Excess of the published methods, from both starts"
+    return heat_map(list(dict.fromkeys(rows)), order, cells, title)
+
+
+def outcome(run: pd.Series) -> str:
+    """The end of a published run in two words: its gates, and what they accepted."""
+    if run["paper_converged"]:
+        if run["excess"] > 0.9:
+            return "✓ plateau"
+        return "✓ groups" if run["excess"] <= 0.05 else "✓ partly"
+    if run["excess"] > 1.5:
+        return "✗ lost"
+    if run["excess"] > 0.9:
+        return "✗ plateau"
+    return "✗ fits" if run["excess"] <= 0.05 else "✗ partly"
+
+
+def published_table() -> str:
+    """The runs behind the map."""
+    made = tables.table(study("published"), STORE)
+    gone = [c for c in made if c.startswith("paper: ") or c in ("k", "best error", "variation")]
+    return markdown(made.drop(columns=gone))
+
+
+def phase1_map() -> str:
+    """Worst excess of every row with its defaults, and the mean ARI."""
+    results = frame("phase1").query("configuration == solver")
+    cells: dict[tuple[str, str], tuple[str, str, str]] = {}
+    for (name, n, kind), part in results.groupby(["solver", "n", "kind"], sort=False):
+        worst, ari = float(part["excess"].max()), float(part["ari"].mean())
+        good = int(part["converged"].sum())
+        mark = "" if good == len(part) else f" {good}/{len(part)}"
+        more = f"{name}, {kind} n={n}: {good} of {len(part)} converged, worst excess {short(worst)}"
+        cells[name, f"{kind}\nn={n}"] = (
+            excess_colour(worst), f"{ari:.2f}{mark}", f"{more}, mean ARI {ari:.2f}"
+        )  # fmt: skip
+    columns = [f"{kind}\nn={n}" for n in (100, 1000, 10_000) for kind in ("tpdm", "corr")]
+    rows = list(dict.fromkeys(results["solver"]))
+    return heat_map(rows, columns, cells, "Worst excess (colour) and mean ARI (number) of each row")
+
+
+@cache
+def cells_of_the_paper() -> PaperCells:
+    """The published cells, all of which are measured or have a reason."""
+    found = paper_cells()
+    if left := found.unaccounted(STORE):
+        raise Missing(f"{len(left)} cells of the paper are not accounted for: {left[0]}")
+    return found
 
 
 def one(name: str, kind: str, n: int, configuration: str, column: str) -> str:
@@ -194,7 +254,12 @@ VIEWS: dict[str, Callable[[], str]] = {
     "k25-counts": lambda: counted("k25"),
     "logspace-counts": lambda: counted("logspace"),
     "flagship": flagship,
-    "published": published,
+    "published-map": published_map,
+    "published-table": published_table,
+    "phase1-map": phase1_map,
+    "resets": lambda: whole("resets"),
+    "paper-cells": lambda: markdown(cells_of_the_paper().summary(STORE)),
+    "paper-reasons": lambda: markdown(cells_of_the_paper().reason_table(STORE)),
     "stopping": rivals,
     "memory-losses": losses,
     "memory-rows": arrays,

@@ -151,7 +151,12 @@ def kmeans(run: Run, scratch: Path) -> dict[str, Any]:
 
 
 def precision(run: Run, scratch: Path) -> dict[str, Any]:
-    """The error of one factor by the trace identity in three precisions, against 2ε / E."""
+    """The error of one factor by the trace identity in several precisions, against 2ε / E.
+
+    ``NAME_off`` has S, H, the product and the sums in one precision; ``NAME_product_off`` has S and
+    H rounded to half precision for the product S H alone, which is accumulated in float32, as
+    tensor cores do, with the terms of the identity in float64.
+    """
     b = study_problem(run.kind, run.n, run.seed, scratch)
     problem = Problem(b.operator, run.k, run.seed)
     H = solve(problem, find("sketched").make()).H
@@ -167,6 +172,11 @@ def precision(run: Run, scratch: Path) -> dict[str, Any]:
         value = error(factor, part @ factor, float(part.double().square().sum()))
         found[f"{name}_off"] = abs(value - exact) / exact
         found[f"{name}_law"] = 2 * float(torch.finfo(dtype).eps) / exact
+    norm = float(S.square().sum())
+    for name, half in (("bfloat16", torch.bfloat16), ("float16", torch.float16)):
+        product = S.to(half).float() @ H.to(half).float()  # products of halves are exact in float32
+        value = error(H.double(), product.double(), norm)
+        found[f"{name}_product_off"] = abs(value - exact) / exact
     return found
 
 
