@@ -14,7 +14,8 @@ def test_solvers(run):
 def test_options_are_shown_with_what_they_may_be(run):
     out = run("solvers")
     assert "pairs=10                a whole number of at least 1" in out
-    assert "no options" in out  # of pgd
+    assert "as published: eta=2.0; Duchi et al. 2011" in out
+    assert "as published: nothing stated" in out  # of sketched
 
 
 def test_solvers_as_json(run):

@@ -89,10 +89,10 @@ class PaperCells:
         """Cells without a measurement and a reason, and reasons that no cell needs."""
         found = self.seeds(store)
         left = [cell for cell, seeds in found.items() if not seeds]
-        bare = [cell for cell in left if not any(reason.covers(cell) for reason in self.reasons)]
+        unmet = [cell for cell in left if not any(reason.covers(cell) for reason in self.reasons)]
         idle = [r for r in self.reasons if not any(r.covers(cell) for cell in left)]
         return [
-            *(f"{c.table}: {c.solver} {c.kind} n={c.n} has no run and no reason" for c in bare),
+            *(f"{c.table}: {c.solver} {c.kind} n={c.n} has no run and no reason" for c in unmet),
             *(f"{r.table}: the reason {r.words!r} is not needed" for r in idle),
         ]
 

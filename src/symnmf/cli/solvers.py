@@ -27,8 +27,6 @@ def solvers(as_json: Json = False) -> None:
         shown.line(f"  {row.name:<28}{row.products} products, {row.arrays} n×k arrays, {row.tier}")
         for name, default in row.parameters.items():
             shown.line(f"      {f'{name}={default}':<24}{allowed[name]}", "dim")
-        if not row.parameters:
-            shown.line("      no options", "dim")
         stated = ", ".join(f"{name}={value}" for name, value in row.published().items())
         shown.line(f"      as published: {stated or 'nothing stated'}; {row.reference}", "dim")
         rows.append(

@@ -12,7 +12,6 @@ from symnmf.core.certificate import Certificate
 from symnmf.core.objective import error, gradient, gradient_resolution, projected_norm
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check
-from symnmf.operators import SymmetricOperator
 from symnmf.options import check_options, option
 
 #: The paper's gates (its section 4.1): error, gradient per entry for n ≥ 10⁴, stagnation.
@@ -59,8 +58,9 @@ class Monitor:
         return RunMonitor(self, problem, bounds, work_before=problem.spent)
 
 
-def paper_kkt_gate(S: SymmetricOperator) -> float:
-    """The paper's threshold of the gradient for a matrix, with its exception for large TPDMs."""
+def paper_kkt_gate(problem: Problem) -> float:
+    """The paper's threshold of the gradient, with its exception for large TPDMs."""
+    S = problem.S
     if S.n >= TPDM_ROWS and S.provenance is not None and S.provenance.is_tail:
         return TPDM_KKT_GATE
     return KKT_GATE * max(1.0, KKT_REFERENCE / S.n)
@@ -139,7 +139,7 @@ class RunMonitor:
                 whole
                 and iteration >= WARM_UP
                 and now < ERROR_GATE
-                and kkt < paper_kkt_gate(problem.S)
+                and kkt < paper_kkt_gate(problem)
                 and decrease < STAGNATION
             ),
             reactions=reactions,

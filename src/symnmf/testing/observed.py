@@ -76,6 +76,10 @@ class ObservedSolver(Solver[Any]):
         """How far the inner solver's starts agree."""
         return self.inner.agreement(state)
 
+    def reaction_counts(self, state: State) -> dict[str, int]:
+        """How often the inner solver has reacted."""
+        return self.inner.reaction_counts(state)
+
     def react(self, problem: Problem, state: State, check: Check) -> State:
         """The reaction of the inner solver to a check."""
         with calling(self._name("react"), "a State"):
