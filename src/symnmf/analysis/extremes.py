@@ -11,7 +11,7 @@ from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
 from symnmf.data import Panel
 from symnmf.dependence.diagnostics import StabilityCurve, independence_baseline, threshold_stability
-from symnmf.dependence.tail import TailEstimate
+from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.grouping.between_groups import event_shares
 from symnmf.operators import GramOperator, SymmetricOperator
 

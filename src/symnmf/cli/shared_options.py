@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from symnmf.cli.config_file import read_config
-from symnmf.defaults import DEPENDENCES, FRACTION, MISSING_POLICIES, N_INIT, TAILS
+from symnmf.defaults import DEPENDENCES, FRACTIONS, MISSING_POLICIES, N_INIT, TAILS
 
 
 def choices(words: tuple[str, ...]) -> dict[str, Any]:
@@ -54,7 +54,9 @@ Fraction = Annotated[
     float | None,
     typer.Option(
         "--q",
-        help=f"Share of days taken as extreme, for --dependence tail (default {FRACTION:g}).",
+        help="Share of days taken as extreme, for --dependence tail (default "
+        + ", ".join(f"{q:g} for {name}" for name, q in FRACTIONS.items())
+        + ").",
     ),
 ]
 Tail = Annotated[

@@ -9,12 +9,23 @@ import torch
 from scipy.stats import rankdata
 
 from symnmf.data.panel import Panel
+from symnmf.dependence.global_tail import unit_diagonal_gram
+from symnmf.dependence.independence import independence_baseline
 from symnmf.dependence.margins import hill, to_margins
-from symnmf.dependence.tail import TailEstimate, signed_for, unit_diagonal_gram
+from symnmf.dependence.tail import signed_for
 from symnmf.dependence.threshold import Threshold
 from symnmf.errors import InvalidInput
 from symnmf.numerics import numpy_stream
 from symnmf.operators import DenseOperator, SymmetricOperator
+
+__all__ = [
+    "StabilityCurve",
+    "chi",
+    "debiased",
+    "hill_curve",
+    "independence_baseline",
+    "threshold_stability",
+]
 
 
 @dataclass(frozen=True)
@@ -71,38 +82,6 @@ def threshold_stability(
         rows.append((len(at), _mean_entry(angles), *band))
     count, mean, low, high = np.array(rows).T
     return StabilityCurve(fractions, count.astype(int), mean, low, high)
-
-
-def independence_baseline(
-    panel: Panel, S: SymmetricOperator, draws: int = 20, seed: int = 0
-) -> np.ndarray:  # (draws,)
-    """Mean off-diagonal entries of TPDMs of the panel with every column shuffled independently.
-
-    In finite samples independent instruments do not have zero tail dependence: estimates must be
-    compared with this baseline.
-
-    Arguments:
-        panel: panel of returns.
-        S: TPDM of the panel, which determines tail, margins and number of exceedances.
-        draws: number of shuffles.
-        seed: seed of the shuffles.
-    """
-    about = S.provenance
-    if not isinstance(about, TailEstimate):
-        raise InvalidInput(
-            "S", "is not a TPDM of tail_dependence", "Pass the result of tail_dependence"
-        )
-    if about.estimator != "global":
-        raise InvalidInput("S", "is the pairwise estimate", "Pass a global estimate")
-    X, _ = _heavy(panel, about.tail, about.margins, about.alpha)
-    rule = Threshold("count", len(about.exceedances))
-    found = []
-    for draw in range(draws):
-        shuffled = numpy_stream(seed, "independence", draw).permuted(X, axis=0)
-        radii = np.sqrt(np.einsum("ti,ti->t", shuffled, shuffled))
-        at, _ = rule.exceedances(radii)
-        found.append(_mean_entry(shuffled[at] / radii[at, None]))
-    return np.array(found)
 
 
 def debiased(S: SymmetricOperator, baseline: float) -> DenseOperator:

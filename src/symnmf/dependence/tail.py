@@ -1,64 +1,37 @@
-"""The tail pairwise dependence matrix (TPDM): which instruments have extremes together."""
+"""Tail dependence: which instruments have extremes together. One call, a family of estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from symnmf.data.panel import Panel, read_panel
-from symnmf.defaults import TAIL, TAILS
-from symnmf.dependence.margins import to_margins
-from symnmf.dependence.pairwise_tail import pairwise_tpdm
+from symnmf.defaults import FRACTIONS, TAIL, TAIL_ESTIMATOR, TAIL_ESTIMATORS, TAILS
+from symnmf.dependence.global_tail import unit_diagonal_gram
+from symnmf.dependence.margins import from_scores, to_margins
+from symnmf.dependence.pair_scores import PairScores
+from symnmf.dependence.pairwise_tail import pairwise_tpdm, pairwise_with_holes
+from symnmf.dependence.tail_estimate import TailEstimate
+from symnmf.dependence.tail_shrinkage import SHRINKAGES, shrunk
+from symnmf.dependence.tail_weights import (
+    WEIGHTS,
+    block_maxima,
+    unit_weights,
+    weights_with_holes,
+)
 from symnmf.dependence.threshold import Threshold, keep_largest
-from symnmf.errors import InvalidInput, InvalidMatrix, InvalidTable, called, offered, spelled
+from symnmf.dependence.volatility import ewma_filtered
+from symnmf.errors import InvalidInput, InvalidTable, called, offered, spelled
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
-from symnmf.options import choice
-from symnmf.provenance import Provenance
+from symnmf.options import choice, whole_number
+from symnmf.resources import require_memory
 
-#: Estimators of the TPDM.
-ESTIMATORS = ("global", "pairwise")
-
-
+#: Filters of the returns.
+VOLATILITIES = ("none", "ewma")
 #: Minimum of exceedances for an estimate.
 MIN_EXCEEDANCES = 30
-
-
-@dataclass(frozen=True)
-class TailEstimate(Provenance):
-    """How a TPDM was estimated; stored as ``operator.provenance``.
-
-    Attributes:
-        tail, margins, alpha, estimator: options of :func:`tail_dependence`.
-        exceedances: rows of the panel that are extreme, in order of time.
-        dates: dates of the exceedances as text; row numbers if the panel has no dates.
-        radii: radii of the exceedances.
-        threshold: radius that the exceedances are above.
-        scales: (n,) diagonal of the TPDM before it was scaled to one.
-        declustered: number of exceedances left out because a larger one was near.
-        steps: descriptions of the estimate, in order.
-    """
-
-    tail: str
-    margins: str
-    alpha: float
-    estimator: str
-    exceedances: np.ndarray
-    dates: tuple[str, ...]
-    radii: np.ndarray
-    threshold: float
-    scales: np.ndarray
-    declustered: int
-    steps: tuple[str, ...]
-
-    @property
-    def events(self) -> int:
-        """Number of exceedances that S is estimated from; 0 for the pairwise estimator."""
-        return len(self.exceedances) if self.estimator == "global" else 0
 
 
 def tail_dependence(
@@ -71,142 +44,316 @@ def tail_dependence(
     radius: float | None = None,
     margins: str = "frechet",
     alpha: float = 2.0,
-    estimator: str = "global",
+    estimator: str = TAIL_ESTIMATOR,
+    weight: str | None = None,
     decluster: int = 0,
+    volatility: str = "none",
+    shrinkage: str | float = "none",
     allow_few: bool = False,
     dtype: torch.dtype = torch.float32,
 ) -> SymmetricOperator:
-    """The TPDM of a table of returns, as an operator with named rows.
+    """Tail dependence of a table of returns, as an operator with named rows and unit diagonal.
 
-        S = D^{-1/2} Ωᵀ Ω D^{-1/2},   rows of Ω: x_t / ‖x_t‖ of the observations with ‖x_t‖ large
+    Four estimators measure different things; the guide says which one answers which question.
 
-    Every instrument is first transformed to the same heavy-tailed margin. S = B Bᵀ is never
-    formed. ``operator.provenance`` records the dates of the exceedances and the scales.
+    - ``"ramp"``: S = B Bᵀ, where row i of B holds the weights of the observations of instrument
+      i, which grow from 0 at its own quantile 1 − q to the largest observation.
+    - ``"chi"``: the same with the weight 1{u > 1 − q}: the share of their extremes that two
+      instruments have on the same rows.
+    - ``"pairwise"``: the TPDM with one radius for each pair, which is dense and not always
+      positive semidefinite.
+    - ``"global"``: the TPDM of the founding paper, with one radius for all instruments,
+      S = D^{-1/2} Ωᵀ Ω D^{-1/2}, rows of Ω: x_t / ‖x_t‖ of the observations with ‖x_t‖ large.
+
+    A Gram matrix B Bᵀ is never formed. ``operator.provenance`` records exceedances and steps.
 
     Arguments:
         returns: a :class:`symnmf.data.Panel`, or a table or path that
-            :func:`symnmf.data.read_panel` accepts as returns.
+            :func:`symnmf.data.read_panel` accepts as returns. With missing numbers, every
+            estimator but ``"global"`` takes each pair from the rows that both instruments have,
+            ranked among these rows, and S is dense.
         tail: ``"lower"`` (losses) or ``"upper"`` (gains).
-        q: fraction of observations: the ⌊q·T⌋ largest radii are exceedances. The default is 0.05
-            unless another threshold is given.
-        quantile: sample quantile of the radii that exceedances are above.
+        q: fraction of the observations that is extreme, for the panel, for each pair or for each
+            instrument. The default depends on the estimator (``symnmf.defaults.FRACTIONS``).
+        quantile: sample quantile of the radii, or of each instrument, that exceedances are above.
         count: number of exceedances.
-        radius: radius that exceedances are above.
-        margins, alpha: options of :func:`symnmf.dependence.margins.to_margins`.
-        estimator: ``"global"``, one radius for all instruments; ``"pairwise"``, one radius for
-            each pair, which is dense and not always positive semidefinite.
-        decluster: number of rows; exceedances with fewer rows between them are one event, of
-            which only the largest is used.
+        radius: radius that exceedances are above; not for ``"chi"`` and ``"ramp"``.
+        margins, alpha: options of :func:`symnmf.dependence.margins.to_margins`, for ``"global"``
+            and ``"pairwise"``; weights depend on ranks only.
+        estimator: ``"ramp"``, ``"chi"``, ``"pairwise"`` or ``"global"``.
+        weight: for ``"ramp"``: ``"ramp"``, ``"indicator"`` or ``"exponential"``; see
+            :func:`symnmf.dependence.tail_weights.tail_weights`.
+        decluster: number of rows. ``"global"`` and ``"pairwise"``: exceedances with fewer rows
+            between them are one event, of which only the largest is used. ``"chi"`` and
+            ``"ramp"``: of each block of so many rows only the largest observation of each
+            instrument is used.
+        volatility: ``"ewma"`` divides the returns by their exponentially weighted volatility
+            first, so that extremes of quiet times count too.
+        shrinkage: ``"none"``; ``"soft"`` or ``"adaptive"`` thresholding of the entries, the
+            threshold being chosen by cross-validation in time; ``"baseline"``, which removes the
+            dependence of independent instruments; or a threshold from 0 to 1 for ``"soft"``.
         allow_few: whether to accept fewer than 30 exceedances.
         dtype: type of the operator; estimates are computed in float64.
 
     Raises:
-        InvalidInput: an option is invalid, or there are too few exceedances.
-        InvalidTable: the returns have missing numbers.
+        InvalidInput: an option is invalid, there are too few exceedances, or an instrument has
+            nothing that is extreme.
+        InvalidTable: the returns have missing numbers and the estimator is ``"global"``.
 
     Example:
         >>> losses = np.random.default_rng(0).standard_t(3, size=(2000, 4))
-        >>> S = tail_dependence(losses, tail="upper")
+        >>> S = tail_dependence(losses, tail="upper", estimator="global")
         >>> S, len(S.provenance.exceedances)
         (GramOperator(n=4, dtype=float32), 100)
+        >>> tail_dependence(losses, estimator="chi", q=0.1).to_dense().diagonal()
+        tensor([1., 1., 1., 1.])
+
+    Reference: Cooley and Thibaud (2019), doi:10.1093/biomet/asz028.
     """
-    choice("estimator", estimator, ESTIMATORS)
-    if estimator == "pairwise" and decluster:
-        raise InvalidInput(
-            "decluster", f"got {decluster} with estimator='pairwise'", "Pass estimator='global'"
-        )
+    choice("estimator", estimator, TAIL_ESTIMATORS)
+    choice("volatility", volatility, VOLATILITIES)
+    decluster = whole_number("decluster", decluster, 0, 10**9)
     panel = returns if isinstance(returns, Panel) else read_panel(returns, kind="returns")
-    rule = Threshold.of(q=q, quantile=quantile, count=count, radius=radius)
-    X = to_margins(signed_for(panel, tail), margins, alpha)
-    radii = np.sqrt(np.einsum("ti,ti->t", X, X))
-    chosen, threshold = rule.exceedances(radii)
-    chosen_days = keep_largest(chosen, radii, decluster)
-    if len(chosen_days) < (1 if allow_few else MIN_EXCEEDANCES):
+    request = _Request(
+        panel,
+        tail,
+        Threshold.of(FRACTIONS[estimator], q=q, quantile=quantile, count=count, radius=radius),
+        margins,
+        alpha,
+        estimator,
+        _weight(estimator, weight),
+        decluster,
+        volatility,
+        allow_few,
+        dtype,
+    )
+    S = request.estimate()
+    if shrinkage == "none":
+        return S
+    if isinstance(shrinkage, str):
+        choice("shrinkage", shrinkage, SHRINKAGES)
+    return shrunk(S, shrinkage, panel, request.of_rows)
+
+
+def _weight(estimator: str, weight: str | None) -> str:
+    """The weight of an estimator; an error for those that have none, or another."""
+    own = {"chi": "indicator", "ramp": "ramp"}.get(estimator, "")
+    if weight is None:
+        return own
+    if estimator != "ramp" and weight != own:
         raise InvalidInput(
-            rule.name,
-            f"{rule.value:g} leaves {len(chosen_days)} exceedances of {len(radii)} observations",
+            "weight", f"got {weight!r} with estimator={estimator!r}", "Pass estimator='ramp'"
+        )
+    return choice("weight", weight, tuple(WEIGHTS))
+
+
+class _Request:
+    """The options of an estimate, which can be repeated on other rows of the panel."""
+
+    def __init__(
+        self,
+        panel: Panel,
+        tail: str,
+        rule: Threshold,
+        margins: str,
+        alpha: float,
+        estimator: str,
+        weight: str,
+        decluster: int,
+        volatility: str,
+        allow_few: bool,
+        dtype: torch.dtype,
+    ):
+        self.panel, self.tail, self.rule = panel, tail, rule
+        self.margins, self.alpha = margins, alpha
+        self.estimator, self.weight, self.decluster = estimator, weight, decluster
+        self.volatility, self.allow_few, self.dtype = volatility, allow_few, dtype
+
+    def of_rows(self, rows: np.ndarray) -> SymmetricOperator:
+        """The same estimate from some rows, however few extremes they have."""
+        rule = self.rule
+        if rule.name == "count":  # the same share of fewer rows
+            rule = Threshold("q", min(1.0, rule.value / len(self.panel.values)))
+        return _Request(
+            self.panel.at(rows), self.tail, rule, self.margins, self.alpha, self.estimator,
+            self.weight, self.decluster, self.volatility, True, self.dtype,
+        ).estimate()  # fmt: skip
+
+    def estimate(self) -> SymmetricOperator:
+        """Estimate S from the panel."""
+        X = signed_for(self.panel, self.tail, holes=self.estimator != "global")
+        steps = []
+        if self.volatility == "ewma":
+            X = ewma_filtered(X)
+            steps.append("returns divided by their exponentially weighted volatility")
+        if self.estimator in ("chi", "ramp"):
+            return self._weighted(X, steps)
+        return self._radial(X, steps)
+
+    # ---- one radius for all, or for each pair ----
+
+    def _radial(self, X: np.ndarray, steps: list[str]) -> SymmetricOperator:
+        holes = bool(np.isnan(X).any())
+        heavy = to_margins(X, self.margins, self.alpha)
+        radii = np.sqrt(np.nansum(heavy * heavy, axis=1))
+        chosen, threshold = self.rule.exceedances(radii)
+        days = keep_largest(chosen, radii, self.decluster)
+        self._enough(len(days), len(radii))
+        steps.append(f"{self._what} on {self.margins} margins with index {self.alpha:g}")
+        if self.estimator == "pairwise":
+            n = X.shape[1]
+            require_memory(24 * n * n, f"the tail dependence of {n} pairs", "Use estimator='ramp'")
+            steps.append(
+                f"one radius for each pair ({self.rule.name} = {self.rule.value:g}): the matrix "
+                "may be indefinite"
+            )
+            if holes:
+                steps.append("each pair from the rows that both instruments have")
+            if self.decluster:
+                steps.append(
+                    f"of extremes of a pair within {self.decluster} rows only the largest is used"
+                )
+            matrix = self._pairs(X, heavy, holes)
+            about = self._about(days, radii[days], threshold, np.ones(n), 0, steps)
+            return DenseOperator(
+                torch.from_numpy(matrix).to(self.dtype), self.panel.names, provenance=about
+            )
+        steps.append(
+            f"{len(chosen)} of {len(radii)} observations with a radius above {threshold:.4g} "
+            f"({self.rule.name} = {self.rule.value:g})"
+        )
+        left_out = len(chosen) - len(days)
+        if left_out:
+            steps.append(f"{left_out} of them left out: a larger one was near")
+        angles = torch.from_numpy((heavy[days] / radii[days, None]).T.copy())
+        scales = (angles.square().sum(dim=1) * (len(angles) / len(days))).numpy()
+        about = self._about(days, radii[days], threshold, scales, left_out, steps)
+        return unit_diagonal_gram(angles, self.dtype, self.panel.names, about)
+
+    def _pairs(self, X: np.ndarray, heavy: np.ndarray, holes: bool) -> np.ndarray:
+        if not holes:
+            return pairwise_tpdm(heavy, self.rule, self.decluster)
+        if self.margins not in ("frechet", "pareto"):
+            raise InvalidInput(
+                "margins",
+                f"got {self.margins!r} with missing numbers",
+                "Pass 'frechet' or 'pareto'",
+            )
+        scores = PairScores(X, self.panel.names)
+
+        def heavy_margin(u: np.ndarray) -> np.ndarray:
+            return from_scores(u, self.margins, self.alpha)
+
+        return pairwise_with_holes(scores, heavy_margin, self.rule, self.decluster)
+
+    # ---- a weight for each observation ----
+
+    def _weighted(self, X: np.ndarray, steps: list[str]) -> SymmetricOperator:
+        begins = np.arange(len(X))
+        if self.decluster > 1:
+            X, begins = block_maxima(X, self.decluster)
+            steps.append(f"largest value of each instrument in blocks of {self.decluster} rows")
+        if self.rule.name == "radius":
+            raise InvalidInput(
+                "radius", f"is not a threshold for estimator={self.estimator!r}", "Pass q"
+            )
+        T = len(X)
+        q = {"q": self.rule.value, "quantile": 1 - self.rule.value}.get(
+            self.rule.name, min(1.0, self.rule.value / T)
+        )
+        self._enough(int(q * T + 1e-9), T)
+        steps.append(
+            f"{self._what}: {self.weight} weights of the observations of each instrument above its "
+            f"quantile {1 - q:.4g} ({self.rule.name} = {self.rule.value:g})"
+        )
+        names = self.panel.names
+        ones = np.ones(X.shape[1])
+        if np.isnan(X).any():
+            require_memory(
+                24 * X.shape[1] ** 2, f"the tail dependence of {X.shape[1]} pairs",
+                "Drop the rows or columns with missing numbers",
+            )  # fmt: skip
+            steps.append("each pair from the rows that both instruments have, not a Gram matrix")
+            matrix = weights_with_holes(PairScores(X, names), q, self.weight)
+            share = np.where(np.isnan(X), 0.0, 1.0).mean(axis=1)
+            about = self._about(begins, share, 1.0, ones, 0, steps, q)
+            return DenseOperator(torch.from_numpy(matrix).to(self.dtype), names, provenance=about)
+        B = unit_weights(X, q, self.weight, names)
+        return self._gram(B, begins, steps, q)
+
+    def _gram(self, B: np.ndarray, begins: np.ndarray, steps: list[str], q: float) -> GramOperator:
+        sizes = np.sqrt(np.einsum("it,it->t", B, B))
+        used = np.flatnonzero(sizes > 0)
+        typical = float(np.sqrt(len(B) / len(used)))
+        ones = np.ones(len(B))
+        about = self._about(begins[used], sizes[used], typical, ones, 0, steps, q)
+        factor = torch.from_numpy(B[:, used] if len(used) < B.shape[1] else B).to(self.dtype)
+        return GramOperator(factor, names=self.panel.names, provenance=about)
+
+    # ---- shared ----
+
+    @property
+    def _what(self) -> str:
+        return "losses" if self.tail == "lower" else "gains"
+
+    def _enough(self, found: int, observations: int) -> None:
+        if found >= (1 if self.allow_few else MIN_EXCEEDANCES):
+            return
+        raise InvalidInput(
+            self.rule.name,
+            f"{self.rule.value:g} leaves {found} exceedances of {observations} observations",
             f"At least {MIN_EXCEEDANCES} are needed: take a larger {called('q')}"
             + (", or pass allow_few=True for fewer" if offered("allow_few") else ""),
         )
-    steps = [
-        f"{'losses' if tail == 'lower' else 'gains'} on {margins} margins with index {alpha:g}",
-        f"{len(chosen)} of {len(radii)} observations with a radius above {threshold:.4g} "
-        f"({rule.name} = {rule.value:g})",
-    ]
-    if len(chosen_days) < len(chosen):
-        steps.append(f"{len(chosen) - len(chosen_days)} of them left out: a larger one was near")
-    if estimator == "global":
-        angles = torch.from_numpy((X[chosen_days] / radii[chosen_days, None]).T.copy())
-        scales = (angles.square().sum(dim=1) * (len(angles) / len(chosen_days))).numpy()
-    else:
-        scales = np.ones(X.shape[1])
-        steps.append("one radius for each pair: the matrix may be indefinite")
-    provenance = TailEstimate(
-        tail=tail,
-        margins=margins,
-        alpha=alpha,
-        estimator=estimator,
-        exceedances=chosen_days,
-        dates=tuple(panel.date_words(chosen_days)),
-        radii=radii[chosen_days],
-        threshold=threshold,
-        scales=scales,
-        declustered=len(chosen) - len(chosen_days),
-        steps=tuple(steps),
-    )
-    if estimator == "global":
-        return unit_diagonal_gram(angles, dtype, panel.names, provenance)
-    matrix = torch.from_numpy(pairwise_tpdm(X, rule)).to(dtype)
-    return DenseOperator(matrix, panel.names, provenance=provenance)
+
+    def _about(
+        self,
+        rows: np.ndarray,
+        sizes: np.ndarray,
+        threshold: float,
+        scales: np.ndarray,
+        left_out: int,
+        steps: list[str],
+        q: float | None = None,
+    ) -> TailEstimate:
+        T = len(self.panel.values)
+        return TailEstimate(
+            tail=self.tail,
+            margins=self.margins,
+            alpha=self.alpha,
+            estimator=self.estimator,
+            exceedances=rows,
+            dates=tuple(self.panel.date_words(rows)),
+            radii=sizes,
+            threshold=threshold,
+            scales=scales,
+            declustered=left_out,
+            steps=tuple(steps),
+            weight=self.weight,
+            q=len(rows) / T if q is None else q,
+            volatility=self.volatility,
+            rows_a_block=max(1, self.decluster) if self.weight else 1,
+        )
 
 
-def signed_for(panel: Panel, tail: str) -> np.ndarray:  # (T, n)
+def signed_for(panel: Panel, tail: str, holes: bool = False) -> np.ndarray:  # (T, n)
     """Returns with the chosen tail turned upwards.
+
+    Arguments:
+        panel: panel of returns.
+        tail: ``"lower"`` or ``"upper"``.
+        holes: whether missing numbers are allowed.
 
     Raises:
         InvalidTable: a number is missing.
     """
     choice("tail", tail, TAILS)
-    if np.isnan(panel.values).any():
+    if not holes and np.isnan(panel.values).any():
         raise InvalidTable(
             "returns",
             f"{int(np.isnan(panel.values).sum())} numbers are missing",
-            f"Tails need complete rows: pass {spelled('missing', 'drop-columns')} or "
-            f"{spelled('missing', 'drop-rows')} when the panel is read",
+            f"Tails with one radius need complete rows: pass {spelled('missing', 'drop-columns')} "
+            f"or {spelled('missing', 'drop-rows')} when the panel is read, or "
+            f"{spelled('estimator', 'ramp')}",
         )
     return -panel.values if tail == "lower" else panel.values
-
-
-def unit_diagonal_gram(
-    angles: Tensor,
-    dtype: torch.dtype,
-    names: Sequence[str] | None = None,
-    provenance: Provenance | None = None,
-) -> GramOperator:
-    """The unit-diagonal TPDM of the angles of the exceedances, as a Gram operator.
-
-        S = D^{-1/2} Ωᵀ Ω D^{-1/2},   D = diag(Ωᵀ Ω)
-
-    so S = B Bᵀ, the rows of B being the columns of Ω scaled to length one; the factor n/n_exc
-    of the raw estimate cancels. S itself is never formed.
-
-    Arguments:
-        angles: (n, n_exc) columns x_t / ‖x_t‖ of the exceedances; not negative.
-        dtype: type of the operator.
-        names: names of the rows.
-        provenance: origin of S.
-
-    Raises:
-        InvalidMatrix: an instrument is zero at every exceedance.
-
-    Reference: Cooley and Thibaud (2019), doi:10.1093/biomet/asz028.
-    """
-    norms = torch.linalg.vector_norm(angles, dim=1, keepdim=True)
-    if not bool((norms > 0).all()):
-        row = int((norms[:, 0] == 0).nonzero()[0, 0])
-        raise InvalidMatrix(
-            "angles",
-            f"instrument {row} is zero at every exceedance",
-            "Remove it, or use more exceedances",
-        )
-    return GramOperator((angles / norms).to(dtype), names=names, provenance=provenance)

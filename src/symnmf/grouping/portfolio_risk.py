@@ -14,7 +14,8 @@ from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.margins import hill
-from symnmf.dependence.tail import TailEstimate, signed_for
+from symnmf.dependence.tail import signed_for
+from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.errors import InvalidInput, MarginWarning
 from symnmf.grouping.naming import by_name, names_of
 from symnmf.operators import SymmetricOperator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symnmf.dependence.diagnostics import StabilityCurve
-from symnmf.dependence.tail import TailEstimate
+from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.plot.style import GROUP_COLORS, LINE, MUTED, OTHER, finish, label, log_ticks
 
 if TYPE_CHECKING:
