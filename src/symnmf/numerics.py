@@ -126,7 +126,7 @@ def symmetric_eigen(A: Tensor) -> tuple[Tensor, Tensor]:  # (n, n) -> (n,), (n, 
     """
     try:
         values, vectors = torch.linalg.eigh(A)
-    except torch.linalg.LinAlgError:
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
         if not bool(torch.isfinite(A).all()):
             raise
         from scipy.linalg import eigh

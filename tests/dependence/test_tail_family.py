@@ -12,6 +12,7 @@ from symnmf.data.samples import sp500_prices
 from symnmf.dependence.blend import blend, blend_weight
 from symnmf.dependence.independence import independence_baseline, independence_level, rotated
 from symnmf.dependence.margins import to_margins
+from symnmf.dependence.moving_ranks import MovingRanks
 from symnmf.dependence.pairwise_tail import pairwise_tpdm
 from symnmf.dependence.tail_shrinkage import thresholded
 from symnmf.dependence.tail_weights import tail_weights
@@ -306,3 +307,31 @@ def test_weights_are_a_choice():
     np.testing.assert_allclose(tail_weights(u, 0.2, "indicator"), [0, 1, 1])
     np.testing.assert_allclose(tail_weights(u, 0.2, "ramp"), [0, 0.5, 0.95])
     np.testing.assert_allclose(tail_weights(u, 0.2, "exponential"), [0, np.log(2), np.log(20)])
+
+
+# ---- windows ----
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(("window", "step"), [(50, 7), (50, 50), (40, 60), (30, 1)])
+def test_ranks_that_move_are_those_of_the_window(ties, window, step):
+    X = correlated(220, 5, ties=ties)
+    ranks = MovingRanks(X)
+    for begin in range(0, 220 - window + 1, step):
+        ranks.move(begin, begin + window)
+        expected = rankdata(X[begin : begin + window], axis=0).T / (window + 1)
+        np.testing.assert_array_equal(ranks.scores(), expected)
+
+
+@pytest.mark.filterwarnings("ignore:in . of . windows")
+@pytest.mark.parametrize("options", [{"estimator": "ramp"}, {"estimator": "chi", "tail": "upper"}])
+def test_windows_of_ranks_give_the_estimate_of_the_window(options):
+    panel = sn.read_panel(correlated(500, 8, ties=True), kind="returns")
+    found = sn.rolling(panel, 200, 100, 2, q=0.4, **options)
+    for window in found.windows:
+        rows = panel.rows(window.begin, window.stop)
+        S = sn.tail_dependence(rows, q=0.4, **options)
+        error = window.result.certificate.error
+        H = window.result.H
+        gap = float((dense(S) - H.double() @ H.double().T).square().sum() / S.frob_sq())
+        assert error == pytest.approx(gap, abs=1e-6)

@@ -38,8 +38,6 @@ CANDIDATES: dict[str, Estimate] = {
     "global q=0.05": _tail("global", 0.05),
     "global q=0.1": _tail("global", 0.1),
     "chi q=0.2": _tail("chi", 0.2),
-    "chi q=0.2, baseline removed": _tail("chi", 0.2, shrinkage="baseline"),
-    "pairwise q=0.05": _tail("pairwise", 0.05),
     "pairwise q=0.1": _tail("pairwise", 0.1),
     "pairwise q=0.2": _tail("pairwise", 0.2),
     "pairwise q=0.2, baseline removed": _tail("pairwise", 0.2, shrinkage="baseline"),
@@ -47,19 +45,9 @@ CANDIDATES: dict[str, Estimate] = {
     "ramp q=0.3": _tail("ramp", 0.3),
     "ramp q=0.5": _tail("ramp", 0.5),
     "ramp q=0.5, baseline removed": _tail("ramp", 0.5, shrinkage="baseline"),
-    "ramp q=0.5, threshold": _tail("ramp", 0.5, shrinkage="soft"),
     "exponential q=0.5": _tail("ramp", 0.5, weight="exponential"),
     "exponential q=1": _tail("ramp", 0.999, weight="exponential"),
-    "exponential q=0.5, baseline removed": _tail(
-        "ramp", 0.5, weight="exponential", shrinkage="baseline"
-    ),
-    "exponential q=1, baseline removed": _tail(
-        "ramp", 0.999, weight="exponential", shrinkage="baseline"
-    ),
     "half ramp q=0.5, half max(correlation, 0)": _blended(_tail("ramp", 0.5), positive_correlation),
-    "ramp q=0.5 and max(correlation, 0), held out": _blended(
-        _tail("ramp", 0.5), positive_correlation, None
-    ),
     "half pairwise q=0.2, half max(correlation, 0)": _blended(
         _tail("pairwise", 0.2), positive_correlation
     ),

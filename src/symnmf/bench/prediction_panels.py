@@ -31,6 +31,8 @@ GROUP_SIZE, FEWEST, MOST = 5, 3, 12
 MAX_WINDOW, WINDOW_SHARE, AHEAD_SHARE = 1000, 0.4, 0.25
 #: Most windows of a panel; longer tables use every second, third, … of them.
 MAX_WINDOWS = 10
+#: Instruments from which a panel is large, so that some scores are left out.
+LARGE = 500
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class PredictionPanel:
     k: int
     window: int
     ahead: int
+
+    @property
+    def large(self) -> bool:
+        """Whether some scores are left out because of the size of the panel."""
+        return len(self.panel.names) > LARGE
 
     @property
     def begins(self) -> list[int]:

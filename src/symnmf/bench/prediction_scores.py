@@ -20,7 +20,7 @@ from symnmf.operators import SymmetricOperator
 #: Quantile of the window below which a return is a crash, rows of a block, and bootstrap draws.
 CRASH, BLOCK, DRAWS = 0.05, 10, 200
 #: The number of groups is chosen in every so-manieth window.
-CHOSEN_EVERY = 4
+CHOSEN_EVERY = 6
 #: Starts of a fit, and rows of the blocks that are split into halves.
 STARTS, HALF_BLOCK = 3, 21
 

@@ -34,7 +34,7 @@ def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, 
     """
     T, n = values.shape
     begins = rng.integers(T, size=n)
-    return values[(np.arange(T)[:, None] + begins) % T, np.arange(n)]
+    return np.asarray(values[(np.arange(T)[:, None] + begins) % T, np.arange(n)])
 
 
 def estimate_again(about: TailEstimate, panel: Panel, **changes: Any) -> SymmetricOperator:

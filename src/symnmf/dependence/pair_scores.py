@@ -99,4 +99,5 @@ class PairScores:
     @staticmethod
     def _middle(first: np.ndarray, last: np.ndarray, shared: np.ndarray) -> np.ndarray:
         """Average rank of equal observations, divided by the number of shared rows plus one."""
-        return np.clip((first + last + 1) / 2, 1, np.maximum(shared, 1)) / (shared + 1)
+        ranks: np.ndarray = np.clip((first + last + 1) / 2, 1, np.maximum(shared, 1))
+        return np.asarray(ranks / (shared + 1))

@@ -124,7 +124,7 @@ class _Pairs:
     @property
     def width(self) -> int:
         """Number of radii of a pair that are looked at."""
-        return self.X.shape[1] if self.top is None else 2 * self.top.shape[1]
+        return int(self.X.shape[1] if self.top is None else 2 * self.top.shape[1])
 
     def entries(self, i: int, J: slice) -> np.ndarray:  # (|J|,)
         """The entries of instrument i with the instruments J."""

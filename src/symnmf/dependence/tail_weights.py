@@ -83,7 +83,7 @@ def scaled_rows(
             f"{name} has its largest value in {share:.0%} of the rows, so that none is extreme",
             f"Leave it out, or take a larger {called('q')}",
         )
-    return weights / sizes[:, None]
+    return np.asarray(weights / sizes[:, None])
 
 
 def block_maxima(X: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
+from symnmf.dependence.independence import estimate_again, rotated
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.errors import InvalidInput
 from symnmf.factorization import run
@@ -113,8 +114,8 @@ class Significance:
         within: (k,) mean entry of S between members of each group, in the order of the columns of
             H; NaN for fewer than two members.
         baseline: (draws,) the largest such mean over the groups found after every column of the
-            panel was shuffled separately.
-        p_value: (k,) share of the shuffles whose best group reaches the mean of the group, never
+            panel was rotated in time by its own random amount.
+        p_value: (k,) share of the rotations whose best group reaches the mean of the group, never
             below 1 / (draws + 1); it holds for all groups jointly.
     """
 
@@ -126,21 +127,22 @@ class Significance:
 def significance(
     panel: Panel, S: SymmetricOperator, result: Result, *, draws: int = 39, seed: int = 0
 ) -> Significance:
-    """Whether the groups of a TPDM have more dependence than groups that arise by chance.
+    """Whether the groups of tail dependence are tighter than groups that arise by chance.
 
-    Groups are selected for their dependence, in the data as in every shuffle. A group is therefore
-    compared with the best group of each shuffle.
+    Every column is rotated in time by its own random amount: dependence between instruments
+    disappears, that of each instrument on its own past remains. Groups are selected for their
+    dependence, in the data as in every rotation. A group is therefore compared with the best group
+    of each rotation.
 
     Arguments:
         panel: the returns.
-        S: the TPDM of the panel by the global estimator.
+        S: the tail dependence matrix of the panel, without shrinkage.
         result: a factorization of S.
-        draws: number of shuffles; each is estimated and fitted.
-        seed: seed of the shuffles and the fits.
+        draws: number of rotations; each is estimated and fitted.
+        seed: seed of the rotations and the fits.
 
     Raises:
-        InvalidInput: S is not a TPDM by the global estimator, or the panel is not that of the
-            result.
+        InvalidInput: S is not a tail dependence matrix, or the panel is not that of the result.
 
     Example:
         >>> import symnmf as sn
@@ -148,29 +150,25 @@ def significance(
         >>> panel = sn.read_panel(sp500_prices(), kind="prices")
         >>> S = sn.tail_dependence(panel)
         >>> found = significance(panel, S, sn.factorize(S, k=3), draws=3)
-        >>> found.p_value.tolist()  # no shuffle has a group like these; 1 / (3 + 1) is the least
+        >>> found.p_value.tolist()  # no rotation has a group like these; 1 / (3 + 1) is the least
         [0.25, 0.25, 0.25]
     """
-    from symnmf.dependence.tail import tail_dependence
-
     about = S.provenance
-    if not isinstance(about, TailEstimate) or about.estimator != "global":
+    if not isinstance(about, TailEstimate):
         raise InvalidInput(
             "S",
-            "is not a TPDM of tail_dependence by the global estimator",
+            "is not a tail dependence matrix",
             "Pass the matrix that tail_dependence returned",
         )
     check_panel(panel, result)
     labels, k = result.labels(), result.H.shape[1]
     found = cohesion(S, labels, k)
-    options: dict[str, Any] = {"tail": about.tail, "margins": about.margins, "alpha": about.alpha}
     baseline = np.empty(draws)
     for draw in range(draws):
-        values = numpy_stream(seed, "significance", draw).permuted(panel.values, axis=0)
-        shuffled = panel.with_values(values)
-        T0 = tail_dependence(shuffled, count=len(about.exceedances), allow_few=True, **options)
+        values = rotated(panel.values, numpy_stream(seed, "significance", draw))
+        T0 = estimate_again(about, panel.with_values(values))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the groups of a shuffle are not reported
+            warnings.simplefilter("ignore")  # the groups of a rotation are not reported
             fit = run(Problem(T0, k, seed), handle_interrupt=False)
         chance = cohesion(T0, fit.labels(), k)
         baseline[draw] = np.nanmax(chance) if np.isfinite(chance).any() else 0.0

@@ -171,7 +171,8 @@ class GramOperator(RowOperator):
             formed = self.large_gram.clone()
             if self.d is not None:
                 formed.diagonal().add_(self.d.to(torch.float64))
-            return torch.linalg.vector_norm(formed, dim=1).to(self.dtype)
+            norms: Tensor = torch.linalg.vector_norm(formed, dim=1)
+            return norms.to(self.dtype)
         gram = self.small_gram  # collective: also called by a process without rows
 
         def squares(piece: Tensor, rows: slice) -> Tensor:

@@ -28,7 +28,8 @@ from symnmf.dependence.correlation import abs_correlation
 from symnmf.errors import SymnmfError
 from symnmf.storage.journal import Journal
 
-#: Splits into halves whose groups are compared.
+#: Splits into halves whose groups are compared. Larger panels have one split, and their matrices
+#: of the days ahead are not compared.
 SPLITS = 2
 #: Rows of groups that do not come from a candidate.
 WARD, CLASSES = "Ward on |correlation|", "classes"
@@ -110,7 +111,8 @@ def windows_of(
             if estimate is None:
                 labels = _labels(about, name, train)
                 return asdict(window_score(about, begin, None, None, labels))
-            return asdict(window_score(about, begin, estimate(train), estimate(later)))
+            ahead = None if about.large else estimate(later)
+            return asdict(window_score(about, begin, estimate(train), ahead))
 
         found.append(scores.get(about, f"window {begin} {name}", make))
     return [] if any("failed" in score for score in found) else found
@@ -128,7 +130,7 @@ def _labels(about: PredictionPanel, name: str, train: Any) -> np.ndarray:
 def halves_agree(about: PredictionPanel, name: str, estimate: Estimate, scores: Scores) -> float:
     """Mean agreement of the groups of disjoint halves of the days."""
     found = []
-    for split in range(SPLITS):
+    for split in range(1 if about.large else SPLITS):
 
         def make(split: int = split) -> dict[str, Any]:
             one, other = (
