@@ -10,7 +10,7 @@ import symnmf as sn
 from helpers import dense, golden
 from symnmf.data.samples import sp500_prices
 from symnmf.dependence.blend import blend, blend_weight
-from symnmf.dependence.independence import independence_baseline, independence_level, rotated
+from symnmf.dependence.independence import independence_baseline, independence_level, rearranged
 from symnmf.dependence.margins import to_margins
 from symnmf.dependence.moving_ranks import MovingRanks
 from symnmf.dependence.pairwise_tail import pairwise_tpdm
@@ -32,7 +32,8 @@ def double_loop(X, rule, gap=0):
         for j in range(i):
             radii = np.hypot(X[:, i], X[:, j])
             at = keep_largest(rule.exceedances(radii)[0], radii, gap)
-            out[i, j] = out[j, i] = 2 * (X[at, i] * X[at, j] / radii[at] ** 2).mean()
+            sizes = np.where(radii[at] > 0, radii[at] ** 2, 1)  # no direction, no weight
+            out[i, j] = out[j, i] = 2 * (X[at, i] * X[at, j] / sizes).mean()
     return out
 
 
@@ -129,12 +130,19 @@ def test_the_independence_level_is_what_independent_instruments_show(estimator):
     assert independence_baseline(panel, S, draws=3).mean() == pytest.approx(mean, abs=0.006)
 
 
-def test_rotation_keeps_every_series():
-    X = np.arange(12.0).reshape(6, 2)
-    turned = rotated(X, np.random.default_rng(3))
-    for column in range(2):
-        doubled = np.tile(X[:, column], 2)
-        assert any((doubled[s : s + 6] == turned[:, column]).all() for s in range(6))
+def test_rearrangement_keeps_the_values_and_the_recent_past_of_every_series():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((2000, 30))
+    X = noise.copy()
+    for t in range(1, 2000):
+        X[t] += 0.8 * X[t - 1]
+    X[:, 1:15] = X[:, :1] + 1e-9 * noise[:, 1:15]  # one series fifteen times
+    Y = rearranged(X, rng)
+    np.testing.assert_array_equal(np.sort(Y, axis=0), np.sort(X, axis=0))
+    for j in range(30):
+        assert np.corrcoef(Y[1:, j], Y[:-1, j])[0, 1] == pytest.approx(0.8, abs=0.06)
+    off = np.corrcoef(Y.T)[~np.eye(30, dtype=bool)]
+    assert np.abs(off).max() < 0.35  # no two of the copies are left together
 
 
 # ---- missing numbers ----
@@ -171,7 +179,7 @@ def test_instruments_without_common_rows_are_named(estimator):
     R[95:, 2] = np.nan
     panel = sn.read_panel(R, kind="returns", missing="pairwise")
     with pytest.raises(InvalidInput, match="'1' and '2' share 0 rows"):
-        sn.tail_dependence(panel, estimator=estimator)
+        sn.tail_dependence(panel, estimator=estimator, q=0.3)
 
 
 # ---- what is done before and after ----
@@ -326,8 +334,8 @@ def test_ranks_that_move_are_those_of_the_window(ties, window, step):
 @pytest.mark.filterwarnings("ignore:in . of . windows")
 @pytest.mark.parametrize("options", [{"estimator": "ramp"}, {"estimator": "chi", "tail": "upper"}])
 def test_windows_of_ranks_give_the_estimate_of_the_window(options):
-    panel = sn.read_panel(correlated(500, 8, ties=True), kind="returns")
-    found = sn.rolling(panel, 200, 100, 2, q=0.4, **options)
+    panel = sn.read_panel(correlated(400, 8, ties=True), kind="returns")
+    found = sn.rolling(panel, 200, 150, 2, q=0.4, n_init=1, **options)
     for window in found.windows:
         rows = panel.rows(window.begin, window.stop)
         S = sn.tail_dependence(rows, q=0.4, **options)

@@ -1,8 +1,8 @@
 """Tail dependence of independent instruments, for every estimator.
 
 In finite samples independent instruments do not have zero tail dependence. For weights by rank the
-level has a closed form; otherwise every series is rotated in time by its own random amount, which
-removes the dependence between instruments and keeps the dependence of each on its own past.
+level has a closed form; otherwise the blocks of every series are rearranged in time, which removes
+the dependence between instruments and keeps the dependence of each on its recent past.
 """
 
 from __future__ import annotations
@@ -19,22 +19,34 @@ from symnmf.errors import InvalidInput
 from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
 
-#: Rotations behind a level without closed form.
-ROTATIONS = 10
+#: Rearrangements behind a level without closed form, and least rows of a block.
+REARRANGEMENTS, LEAST_BLOCK = 10, 21
 #: Instruments of which a level without closed form is estimated.
 MAX_INSTRUMENTS = 200
 
 
-def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
-    """Every column rotated in time by its own random amount.
+def rearranged(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
+    """Every column rotated by a random amount and its blocks of about √T rows put in random order.
+
+    A rotation alone would leave two columns dependent that happen to move by the same amount,
+    which is frequent with many columns.
 
     Example:
-        >>> rotated(np.array([[1, 1], [2, 2], [3, 3]]), np.random.default_rng(1)).tolist()
-        [[2, 3], [3, 1], [1, 2]]
+        >>> X = np.tile(np.arange(100), (2, 1)).T
+        >>> Y = rearranged(X, np.random.default_rng(0))
+        >>> bool((np.sort(Y, axis=0) == X).all()), int((np.diff(Y[:, 0]) % 100 == 1).sum()) >= 90
+        (True, True)
     """
     T, n = values.shape
-    begins = rng.integers(T, size=n)
-    return np.asarray(values[(np.arange(T)[:, None] + begins) % T, np.arange(n)])
+    block = min(T, max(LEAST_BLOCK, int(np.sqrt(T))))
+    begins = np.arange(0, T, block)
+    out = np.empty_like(values)
+    for j in range(n):
+        turned = np.roll(values[:, j], int(rng.integers(T)))
+        order = rng.permutation(len(begins))
+        rows = np.concatenate([np.arange(b, min(b + block, T)) for b in begins[order]])
+        out[:, j] = turned[rows]
+    return out
 
 
 def estimate_again(about: TailEstimate, panel: Panel, **changes: Any) -> SymmetricOperator:
@@ -69,7 +81,7 @@ def estimate_again(about: TailEstimate, panel: Panel, **changes: Any) -> Symmetr
 def independence_baseline(
     panel: Panel, S: SymmetricOperator, draws: int = 20, seed: int = 0
 ) -> np.ndarray:  # (draws,)
-    """Mean off-diagonal entries of the estimate for instruments rotated apart in time.
+    """Mean off-diagonal entries of the estimate for instruments rearranged in time.
 
     An estimate must be compared with this baseline. Each series keeps its own dependence on the
     past, such as volatility that comes in clusters.
@@ -77,8 +89,8 @@ def independence_baseline(
     Arguments:
         panel: panel of returns.
         S: tail dependence matrix of the panel; it is estimated in the same way again.
-        draws: number of rotations.
-        seed: seed of the rotations.
+        draws: number of rearrangements.
+        seed: seed of the rearrangements.
 
     Raises:
         InvalidInput: S is not a tail dependence matrix.
@@ -90,7 +102,7 @@ def independence_baseline(
         )
     found = []
     for draw in range(draws):
-        values = rotated(panel.values, numpy_stream(seed, "independence", draw))
+        values = rearranged(panel.values, numpy_stream(seed, "independence", draw))
         found.append(mean_entry(estimate_again(about, panel.with_values(values))))
     return np.array(found)
 
@@ -100,13 +112,13 @@ def independence_level(panel: Panel, about: TailEstimate, seed: int = 0) -> floa
 
         weights: q · (1, 3/4 or 1/2 for indicator, ramp and exponential)
 
-    It is the mean over rotations in time for the other estimators, of at most 200 instruments for
-    the pairwise one.
+    It is the mean over rearrangements in time for the other estimators, of at most 200 instruments
+    for the pairwise one.
 
     Arguments:
         panel: panel of returns.
         about: how S was estimated.
-        seed: seed of the rotations.
+        seed: seed of the rearrangements.
 
     Example:
         >>> import symnmf as sn
@@ -129,10 +141,10 @@ def independence_level(panel: Panel, about: TailEstimate, seed: int = 0) -> floa
         mean_entry(
             estimate_again(
                 about,
-                some.with_values(rotated(some.values, numpy_stream(seed, "level", draw))),
+                some.with_values(rearranged(some.values, numpy_stream(seed, "level", draw))),
             )
         )
-        for draw in range(ROTATIONS)
+        for draw in range(REARRANGEMENTS)
     ]
     return float(np.mean(draws))
 

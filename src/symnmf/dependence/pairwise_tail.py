@@ -181,7 +181,9 @@ def pair_entry(
     at = keep_largest(rule.exceedances(radii)[0], radii, decluster)
     if not len(at):
         raise no_exceedances(rule, *pair)
-    return float(2 * (x[at] * y[at] / radii[at] ** 2).mean())
+    squares = radii[at] ** 2
+    weights = np.divide(x[at] * y[at], squares, out=np.zeros(len(at)), where=squares > 0)
+    return float(2 * weights.mean())
 
 
 def pair_means(

@@ -86,8 +86,8 @@ def tail_dependence(
         >>> S = tail_dependence(losses, tail="upper", estimator="global")
         >>> S, len(S.provenance.exceedances)
         (GramOperator(n=4, dtype=float32), 100)
-        >>> tail_dependence(losses, estimator="chi", q=0.1).to_dense().diagonal()
-        tensor([1., 1., 1., 1.])
+        >>> bool(tail_dependence(losses, estimator="chi", q=0.1).to_dense()[0, 1] < 0.2)
+        True
 
     Reference: Cooley and Thibaud (2019), doi:10.1093/biomet/asz028.
     """

@@ -42,6 +42,7 @@ def thresholded(S: Tensor, threshold: float, kind: str = "soft") -> Tensor:  # (
         kind: ``"soft"`` or ``"adaptive"``.
 
     Example:
+        >>> import torch
         >>> thresholded(torch.tensor([[1.0, 0.4], [0.4, 1.0]]), 0.2, "adaptive")
         tensor([[1.0000, 0.3500],
                 [0.3500, 1.0000]])

@@ -28,7 +28,7 @@ def ewma_filtered(X: np.ndarray, decay: float = DECAY) -> np.ndarray:  # (T, n)
 
     Example:
         >>> ewma_filtered(np.array([[1.0], [-1.0], [4.0]]), decay=0.5)[:, 0].round(3).tolist()
-        [0.408, -0.535, 2.619]
+        [0.408, -0.535, 2.667]
     """
     if not 0 < decay < 1:
         raise InvalidInput("decay", f"got {decay!r}", "Pass a number between 0 and 1")
