@@ -106,3 +106,31 @@ def product64(X: Tensor, Y: Tensor) -> Tensor:  # (a, T), (b, T) -> (a, b)
         part = slice(begin, begin + DEPTH)
         total += X[:, part] @ Y[:, part].T
     return total
+
+
+def symmetric_eigen(A: Tensor) -> tuple[Tensor, Tensor]:  # (n, n) -> (n,), (n, n)
+    """Eigenvalues in ascending order and eigenvectors of a symmetric matrix in float64.
+
+    The divide-and-conquer routine of LAPACK sometimes gives up on matrices of low rank with many
+    equal rows; QR iteration, which is slower, does not.
+
+    Arguments:
+        A: symmetric matrix; its lower triangle is read.
+
+    Raises:
+        torch.linalg.LinAlgError: A has entries that are not finite.
+
+    Example:
+        >>> symmetric_eigen(torch.diag(torch.tensor([2.0, 1.0], dtype=torch.float64)))[0]
+        tensor([1., 2.], dtype=torch.float64)
+    """
+    try:
+        values, vectors = torch.linalg.eigh(A)
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
+        if not bool(torch.isfinite(A).all()):
+            raise
+        from scipy.linalg import eigh
+
+        found = eigh(A.cpu().numpy(), driver="ev")
+        values, vectors = (torch.from_numpy(part).to(A.device) for part in found)
+    return values, vectors

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import eigsh
 from helpers import SEEDS, dense, market
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.spectrum import diagnostics, leading, smallest_eigenvalue
+from symnmf.numerics import symmetric_eigen
 from symnmf.operators import CountingOperator, GramOperator, as_operator
 
 #: The paper's table 3: λ₁, λ_k, λ_{k+1}, κ⁺, r_eff, %var_k.
@@ -195,3 +196,34 @@ def test_spectral_table_of_the_paper(kind_n):
     np.testing.assert_allclose(measured[[0, 4, 5]], published[[0, 4, 5]], rtol=0.15)
     assert np.all(np.abs(np.log(measured / published))[[1, 2]] < np.log(1.7))
     assert abs(np.log(measured[3] / published[3])) < np.log(3)
+
+
+@pytest.mark.parametrize("m", [5, 29, 30, 31, 1000, 5000])
+def test_the_smaller_side_of_a_gram_factor_is_solved(m):
+    """Few rows, many columns, repeated rows: the larger side is singular and LAPACK fails on it."""
+    B = torch.rand(30, m, generator=torch.Generator().manual_seed(m))
+    B[10:20] = B[:10]
+    spectrum = leading(GramOperator(B), 4)
+    values = np.linalg.eigvalsh((B.double() @ B.double().T).numpy())
+    assert spectrum.exact
+    found = spectrum.values.numpy()[: min(30, m)]
+    np.testing.assert_allclose(found, values[::-1][: len(found)], rtol=0, atol=1e-9 * values[-1])
+    residual = B.double() @ (B.double().T @ spectrum.vectors[:, :4].double())
+    residual -= spectrum.vectors[:, :4].double() * spectrum.values[:4]
+    assert float(residual.abs().max()) < 1e-5 * values[-1]
+
+
+def test_another_routine_takes_over_where_lapack_gives_up(monkeypatch):
+    A = torch.rand(6, 6, dtype=torch.float64)
+    A += A.T.clone()
+    expected = np.linalg.eigvalsh(A.numpy())
+
+    def gives_up(_):
+        raise torch.linalg.LinAlgError("the algorithm failed to converge")
+
+    monkeypatch.setattr(torch.linalg, "eigh", gives_up)
+    values, vectors = symmetric_eigen(A)
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+    torch.testing.assert_close(A @ vectors, vectors * values)
+    with pytest.raises(torch.linalg.LinAlgError):
+        symmetric_eigen(A * torch.nan)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from helpers import dense, population_tpdm
-from symnmf.dependence.tail import unit_diagonal_gram
+from symnmf.dependence.global_tail import unit_diagonal_gram
 
 
 def unit_diagonal(S):

@@ -124,13 +124,15 @@ def test_missing_numbers_are_refused():
     for diagnostic in (chi, threshold_stability, hill_curve):
         with pytest.raises(InvalidTable, match="1 numbers are missing"):
             diagnostic(panel)
-    assert Threshold.of().name == "q"
+    assert Threshold.of(0.05).name == "q"
 
 
 def test_what_does_not_go_together_is_refused():
     R = np.random.default_rng(0).standard_t(3, size=(1000, 3))
-    with pytest.raises(InvalidInput, match="decluster: got 5 with estimator='pairwise'"):
-        sn.tail_dependence(R, estimator="pairwise", decluster=5)
+    with pytest.raises(InvalidInput, match="weight: got 'ramp' with estimator='chi'"):
+        sn.tail_dependence(R, estimator="chi", weight="ramp")
+    with pytest.raises(InvalidInput, match="radius: is not a threshold for estimator='ramp'"):
+        sn.tail_dependence(R, estimator="ramp", radius=2.0)
     top = float(np.linalg.norm(to_margins(-R), axis=1).max())
     with pytest.raises(InvalidInput, match="radius: leaves the pair"):
         sn.tail_dependence(R, estimator="pairwise", radius=0.999 * top, allow_few=True)

@@ -42,7 +42,7 @@ def test_shares_of_events():
     event = 11
     mass = S.B[:, event].double() ** 2
     assert shares[event, 2] == pytest.approx(float(mass[labels == 2].sum() / mass.sum()))
-    with pytest.raises(InvalidInput, match="global TPDM"):
+    with pytest.raises(InvalidInput, match="Pass a Gram matrix"):
         event_shares(sn.as_operator(np.eye(20)), labels, 4)
 
 

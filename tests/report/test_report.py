@@ -222,6 +222,7 @@ def test_a_factor_without_groups():
     assert "Do not use these groups." in render(content)
 
 
+@pytest.mark.filterwarnings("ignore:the fit is good, but starts")
 def test_every_day_is_extreme(panel):
     few = replace(panel, values=panel.values[:100], dates=panel.dates[:100])
     S = sn.tail_dependence(few, count=100)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
 from symnmf.data import Panel
-from symnmf.dependence.diagnostics import StabilityCurve, independence_baseline, threshold_stability
-from symnmf.dependence.tail import TailEstimate
+from symnmf.defaults import FRACTIONS
+from symnmf.dependence.independence import estimate_again, independence_baseline
+from symnmf.dependence.stability_curve import StabilityCurve, threshold_stability
+from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.grouping.between_groups import event_shares
+from symnmf.numerics import numpy_stream
 from symnmf.operators import GramOperator, SymmetricOperator
 
 #: How many numbers of the table all draws of the diagnostics together may process, and the maximum
 #: and minimum number of draws.
 DRAWN_NUMBERS, MAX_DRAWS, MIN_DRAWS = 20_000_000, 50, 5
+#: Instruments with which the diagnostics of the pairwise estimator are computed.
+PAIRWISE_INSTRUMENTS = 100
 #: Number of largest events that are listed, and of groups that are named with each.
 LISTED_EVENTS, NAMED_GROUPS = 12, 3
 
@@ -28,7 +32,7 @@ class Event:
 
     Attributes:
         date: date of the observation.
-        size: radius in multiples of the threshold.
+        size: size in multiples of the threshold, or of a typical event for weights by rank.
         groups: number of each group that it hit harder than usual, and the ratio to the usual.
     """
 
@@ -43,7 +47,9 @@ class Extremes:
 
     Attributes:
         estimate: how the tail dependence matrix was estimated.
-        shares: (events, k) share of each event that fell on each group.
+        listed: the extreme observations that are listed. They are those of the estimate, except
+            that a matrix with extremes of its own for each pair lists those of the whole table.
+        shares: (events, k) share of each listed event that fell on each group.
         largest: the largest events, largest first.
         curve: mean dependence as a function of the threshold.
         baseline: (draws,) mean dependence of independent instruments.
@@ -51,6 +57,7 @@ class Extremes:
     """
 
     estimate: TailEstimate
+    listed: TailEstimate
     shares: np.ndarray
     largest: tuple[Event, ...]
     curve: StabilityCurve
@@ -59,8 +66,8 @@ class Extremes:
 
     @property
     def sizes(self) -> np.ndarray:  # (events,)
-        """Radii in multiples of the threshold; unscaled where every observation is extreme."""
-        return self.estimate.radii / (self.estimate.threshold or 1.0)
+        """Sizes in multiples of the threshold, or of a typical event for weights by rank."""
+        return self.listed.radii / (self.listed.threshold or 1.0)
 
     @property
     def above_chance(self) -> float:
@@ -72,32 +79,62 @@ class Extremes:
 def examine_extremes(
     panel: Panel, S: SymmetricOperator, result: Result, seed: int = 0
 ) -> Extremes | None:
-    """Examine the exceedances; None unless S is a global TPDM held by one process.
+    """Examine the extremes; None unless S is a tail dependence matrix held by one process.
 
     Arguments:
-        panel: the returns that S was estimated from.
+        panel: the returns that S was estimated from, without missing numbers.
         S: the dependence matrix.
         result: a factorization of S.
         seed: seed of the draws of the diagnostics.
     """
     about = S.provenance
-    if not isinstance(about, TailEstimate) or about.estimator != "global":
+    if not isinstance(about, TailEstimate) or S.process_count > 1:
         return None
-    if not isinstance(S, GramOperator) or S.process_count > 1:
+    if np.isnan(panel.values).any():
         return None
-    shares = event_shares(S, result.labels(), result.H.shape[1])
+    G = _events(panel, S, about)
+    listed = G.provenance
+    assert isinstance(listed, TailEstimate)
+    shares = event_shares(G, result.labels(), result.H.shape[1])
     draws = int(np.clip(DRAWN_NUMBERS / panel.values.size, MIN_DRAWS, MAX_DRAWS))
-    options: dict[str, Any] = {"tail": about.tail, "margins": about.margins}
-    q = np.geomspace(max(0.01, 3 / len(panel.values)), 0.2, 9)
+    some = panel
+    if about.estimator == "pairwise" and S.n > PAIRWISE_INSTRUMENTS:
+        chosen = np.sort(numpy_stream(seed, "some").permutation(S.n)[:PAIRWISE_INSTRUMENTS])
+        some = replace(
+            panel, values=panel.values[:, chosen], names=tuple(panel.names[c] for c in chosen)
+        )
     n = S.n
     return Extremes(
         estimate=about,
+        listed=listed,
         shares=shares,
-        largest=_largest(about, shares),
-        curve=threshold_stability(panel, q, draws=draws, seed=seed, **options),
-        baseline=independence_baseline(panel, S, draws=max(MIN_DRAWS, draws // 3), seed=seed),
+        largest=_largest(listed, shares),
+        curve=threshold_stability(
+            some,
+            np.geomspace(max(0.01, 3 / len(panel.values)), max(0.2, about.q), 9),
+            tail=about.tail,
+            margins=about.margins,
+            estimator=about.estimator,
+            weight=about.weight,
+            draws=draws if some is panel else MIN_DRAWS,
+            seed=seed,
+        ),
+        baseline=independence_baseline(some, S, draws=max(MIN_DRAWS, draws // 3), seed=seed),
         mean=(S.mean() * n**2 - S.trace()) / (n * (n - 1)),
     )
+
+
+def _events(panel: Panel, S: SymmetricOperator, about: TailEstimate) -> GramOperator:
+    """A Gram matrix with a column for each event."""
+    if isinstance(S, GramOperator):
+        return S
+    if about.weight:
+        made = estimate_again(about, panel)
+    else:
+        q = min(about.q, FRACTIONS["global"])
+        made = estimate_again(about, panel, estimator="global", q=q, count=None)
+    assert isinstance(made, GramOperator)
+    return made
 
 
 def _largest(estimate: TailEstimate, shares: np.ndarray) -> tuple[Event, ...]:

@@ -9,7 +9,7 @@ from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.data import Panel
 from symnmf.dependence import estimate
-from symnmf.dependence.tail import TailEstimate
+from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.errors import SymnmfError
 from symnmf.factorization import run
 from symnmf.grouping.comparison import Comparison, compare

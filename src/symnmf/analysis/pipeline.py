@@ -17,7 +17,7 @@ from symnmf.core.solver import Solver
 from symnmf.data import Panel
 from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
-from symnmf.dependence.tail import TailEstimate
+from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.distributed import ProcessGroup
 from symnmf.errors import InvalidInput
 from symnmf.factorization import factorize

@@ -100,6 +100,7 @@ class Choices:
         solvers: instead of all rows that it compares.
         seconds: budget of a run.
         data: folder of a measurement that reads or writes data.
+        scratch: folder in which a measurement may keep what it has finished; never a choice.
         note: function called with a line of progress.
     """
 
@@ -108,11 +109,13 @@ class Choices:
     seconds: float | None = None
     data: Path | None = None
     note: Callable[[str], None] = lambda line: None
+    scratch: Path | None = None
 
     @property
     def made(self) -> list[str]:
         """Names of the choices that were made."""
-        return [f.name for f in fields(self) if f.name != "note" and getattr(self, f.name)]
+        choices = (f.name for f in fields(self) if f.name not in ("note", "scratch"))
+        return [name for name in choices if getattr(self, name)]
 
     def size(self, default: int) -> int:
         """The one size of a measurement that has one."""

@@ -51,8 +51,8 @@ def bench(
         Path | None,
         typer.Option(
             "--data",
-            help="Folder with the tables for stocks and predict, and for the matrices of large; "
-            "no default.",
+            help="Folder with the tables for stocks and predict (any panels, with classes in "
+            "NAME.classes.csv), and for the matrices of large; no default.",
         ),
     ] = None,
     publish: Annotated[
@@ -79,7 +79,7 @@ def bench(
     chosen_solvers = tuple(solver for solver in solvers.split(",") if solver)
     if name in measurement_names():
         _not_given({"--seeds": seeds, "--jobs": jobs != 1}, name, "Pass it with studies only")
-        choices = Choices(chosen_sizes, chosen_solvers, budget, data, shown.line)
+        choices = Choices(chosen_sizes, chosen_solvers, budget, data, shown.line, out / "partial")
         _measure(find_measurement(name), choices, Store(out), publish, shown)
         return
     _not_given({"--data": data, "--publish": publish}, name, "Pass it with measurements only")

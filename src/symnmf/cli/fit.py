@@ -14,7 +14,9 @@ from symnmf.cli.config_file import config_text
 from symnmf.cli.output import Output, summary
 from symnmf.cli.shared_options import (
     Config,
+    Decluster,
     Dependence,
+    Estimator,
     Force,
     Fraction,
     Json,
@@ -24,9 +26,11 @@ from symnmf.cli.shared_options import (
     Prices,
     Returns,
     Seed,
+    Shrinkage,
     SolverName,
     Starts,
     Tail,
+    Volatility,
     one_of,
     tail_options,
 )
@@ -37,6 +41,7 @@ from symnmf.defaults import (
     SAVE_EVERY,
     SEED,
     SOLVER,
+    TAIL_ESTIMATOR,
     TIMEOUT,
     default_starts,
 )
@@ -67,6 +72,10 @@ def fit(
     dependence: Dependence = DEPENDENCE,
     q: Fraction = None,
     tail: Tail = DEFAULT_TAIL,
+    estimator: Estimator = TAIL_ESTIMATOR,
+    decluster: Decluster = 0,
+    volatility: Volatility = "none",
+    shrinkage: Shrinkage = "none",
     missing: Missing = MISSING,
     max_missing: MaxMissing = MAX_MISSING,
     compare: Annotated[
@@ -151,7 +160,15 @@ def fit(
             k,
             kind=kind,
             dependence=dependence,
-            dependence_options=tail_options(dependence, tail, q),
+            dependence_options=tail_options(
+                dependence,
+                tail,
+                q,
+                estimator=estimator,
+                decluster=decluster,
+                volatility=volatility,
+                shrinkage=shrinkage,
+            ),
             missing=missing,
             max_missing=max_missing,
             classes=classes,

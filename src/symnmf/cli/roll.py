@@ -12,7 +12,9 @@ from symnmf.cli.config_file import config_text
 from symnmf.cli.output import Output, window_line, windows_document
 from symnmf.cli.shared_options import (
     Config,
+    Decluster,
     Dependence,
+    Estimator,
     Force,
     Fraction,
     Json,
@@ -22,11 +24,13 @@ from symnmf.cli.shared_options import (
     Prices,
     Returns,
     Seed,
+    Shrinkage,
     Tail,
+    Volatility,
     one_of,
     tail_options,
 )
-from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED
+from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, TAIL_ESTIMATOR
 from symnmf.defaults import TAIL as DEFAULT_TAIL
 
 
@@ -43,6 +47,10 @@ def roll(
     dependence: Dependence = DEPENDENCE,
     q: Fraction = None,
     tail: Tail = DEFAULT_TAIL,
+    estimator: Estimator = TAIL_ESTIMATOR,
+    decluster: Decluster = 0,
+    volatility: Volatility = "none",
+    shrinkage: Shrinkage = "none",
     missing: Missing = MISSING,
     max_missing: MaxMissing = MAX_MISSING,
     out: Out = Path("symnmf-roll"),
@@ -66,7 +74,15 @@ def roll(
 
     kind, path = one_of(prices=prices, returns=returns)
     shown = Output(as_json)
-    options = tail_options(dependence, tail, q)
+    options = tail_options(
+        dependence,
+        tail,
+        q,
+        estimator=estimator,
+        decluster=decluster,
+        volatility=volatility,
+        shrinkage=shrinkage,
+    )
     with speaking({"table": str(path), "returns": str(path)}):
         panel = read_panel(path, kind=kind, missing=missing, max_missing=max_missing)
         found = rolling(

@@ -8,7 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from symnmf.cli.config_file import read_config
-from symnmf.defaults import DEPENDENCES, FRACTION, MISSING_POLICIES, N_INIT, TAILS
+from symnmf.defaults import (
+    DEPENDENCES,
+    FRACTIONS,
+    MISSING_POLICIES,
+    N_INIT,
+    TAIL_ESTIMATORS,
+    TAILS,
+)
 
 
 def choices(words: tuple[str, ...]) -> dict[str, Any]:
@@ -54,7 +61,40 @@ Fraction = Annotated[
     float | None,
     typer.Option(
         "--q",
-        help=f"Share of days taken as extreme, for --dependence tail (default {FRACTION:g}).",
+        help="Share of days taken as extreme, for --dependence tail (default "
+        + ", ".join(f"{q:g} for {name}" for name, q in FRACTIONS.items())
+        + ").",
+    ),
+]
+Estimator = Annotated[
+    str,
+    typer.Option(
+        "--estimator",
+        **choices(TAIL_ESTIMATORS),
+        help="How tail dependence is estimated, for --dependence tail.",
+    ),
+]
+Volatility = Annotated[
+    str,
+    typer.Option(
+        "--volatility",
+        **choices(("none", "ewma")),
+        help="ewma divides returns by their recent volatility first, for --dependence tail.",
+    ),
+]
+Shrinkage = Annotated[
+    str,
+    typer.Option(
+        "--shrinkage",
+        **choices(("none", "soft", "adaptive", "baseline")),
+        help="Removal of dependence that may be chance, for --dependence tail.",
+    ),
+]
+Decluster = Annotated[
+    int,
+    typer.Option(
+        "--decluster",
+        help="Rows within which extremes are one event (0: none), for --dependence tail.",
     ),
 ]
 Tail = Annotated[
@@ -104,6 +144,6 @@ def one_of(**given: Path | None) -> tuple[str, Path]:
     return next(iter(named.items()))
 
 
-def tail_options(dependence: str, tail: str, q: float | None) -> dict[str, Any]:
+def tail_options(dependence: str, tail: str, q: float | None, **others: Any) -> dict[str, Any]:
     """Further arguments of the estimator of a dependence."""
-    return {"tail": tail, "q": q} if dependence == "tail" else {}
+    return {"tail": tail, "q": q, **others} if dependence == "tail" else {}

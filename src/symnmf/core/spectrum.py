@@ -8,10 +8,18 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from symnmf.numerics import WIDE_ENTRIES, cross64, gram64, row_chunks, torch_stream
+from symnmf.numerics import (
+    WIDE_ENTRIES,
+    cross64,
+    gram64,
+    row_chunks,
+    symmetric_eigen,
+    torch_stream,
+)
 from symnmf.operators import GramOperator, SymmetricOperator, unwrap
 
-#: Dense matrices up to this size, and Gram factors up to this width, are solved exactly.
+#: Dense matrices up to this size, and Gram factors whose smaller side is up to this, are solved
+#: exactly.
 EXACT_SIZE, EXACT_WIDTH = 256, 2048
 
 
@@ -154,8 +162,8 @@ def leading(
     """
     p = min(S.n, k + max(k, 8))
     inner = unwrap(S)
-    if isinstance(inner, GramOperator) and inner.d is None and inner.m <= EXACT_WIDTH:
-        return _exact_gram(inner, p)
+    if isinstance(inner, GramOperator) and inner.d is None and min(inner.m, S.n) <= EXACT_WIDTH:
+        return _exact_gram(inner, p) if inner.m <= S.n else _exact_wide(inner, p)
     if S.n <= EXACT_SIZE:
         return _exact_dense(S, p)
     return _subspace(S, k, p, seed, passes, basis)
@@ -163,7 +171,7 @@ def leading(
 
 def _exact_gram(S: GramOperator, p: int) -> Spectrum:
     """Eigenpairs of B Bᵀ, which has the nonzero eigenvalues of BᵀB."""
-    values, V = torch.linalg.eigh(S.small_gram)
+    values, V = symmetric_eigen(S.small_gram)
     values, V = values.flip(0).clamp_(min=0), V.flip(1)
     p = min(p, S.n, S.m)
     size = values[:p].sqrt()
@@ -173,8 +181,14 @@ def _exact_gram(S: GramOperator, p: int) -> Spectrum:
     return _spectrum(S, values[: min(S.n, S.m)], vectors)
 
 
+def _exact_wide(S: GramOperator, p: int) -> Spectrum:
+    """Eigenpairs of B Bᵀ itself, for a factor that is wider than tall."""
+    values, U = symmetric_eigen(S.large_gram)
+    return _spectrum(S, values.flip(0).clamp_(min=0), U.flip(1)[:, :p].to(S.dtype).contiguous())
+
+
 def _exact_dense(S: SymmetricOperator, p: int) -> Spectrum:
-    values, U = torch.linalg.eigh(S.to_dense().to(torch.float64))
+    values, U = symmetric_eigen(S.to_dense().to(torch.float64))
     return _spectrum(S, values.flip(0), U.flip(1)[:, :p].to(S.dtype).contiguous())
 
 
@@ -260,7 +274,7 @@ def _rayleigh_ritz(Q: Tensor, Y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     L = torch.linalg.cholesky(gram64(Q))
     T = cross64(Q, Y)
     half = torch.linalg.solve_triangular(L, (T + T.T) / 2, upper=False)
-    values, W = torch.linalg.eigh(torch.linalg.solve_triangular(L, half.T, upper=False))
+    values, W = symmetric_eigen(torch.linalg.solve_triangular(L, half.T, upper=False))
     values, W = values.flip(0), W.flip(1)
     V = torch.linalg.solve_triangular(L.T, W, upper=True)
     R = _residual_gram(Q, Y, (V * values) @ (W.T @ L.T))

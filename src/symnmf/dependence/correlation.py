@@ -18,11 +18,14 @@ from symnmf.dependence.shrinkage import SHRINKAGE_RATIO, ledoit_wolf, ledoit_wol
 from symnmf.dependence.tiles import absolute, upper_tiles
 from symnmf.errors import InvalidFile, InvalidInput, spelled
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
+from symnmf.options import choice
 from symnmf.resources import require_memory
 from symnmf.storage import MANIFEST, lock
 
 #: Components that can be removed.
 REMOVE = ("market", "noise")
+#: What may become of negative correlations.
+NEGATIVES = ("absolute", "zero")
 
 
 def abs_correlation(
@@ -30,14 +33,16 @@ def abs_correlation(
     *,
     shrinkage: str | float = "auto",
     remove: str | tuple[str, ...] = (),
+    negative: str = "absolute",
     folder: str | Path | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> SymmetricOperator:
     """``|R|`` of a table of returns, as an operator with named rows and unit diagonal.
 
-    Off-diagonal entries are (1 − α)·abs(R), where R is the correlation and α the Ledoit–Wolf
-    intensity of the z-scores. If no correlation is negative and it is cheaper, S is stored as the
-    Gram matrix of the scores. ``operator.provenance`` records the signs and the steps.
+    Off-diagonal entries are (1 − α)·abs(R), or (1 − α)·max(R, 0), where R is the correlation and α
+    the Ledoit–Wolf intensity of the z-scores. If no correlation is negative and it is cheaper, S is
+    stored as the Gram matrix of the scores. ``operator.provenance`` records the signs and the
+    steps.
 
     Arguments:
         returns: a :class:`symnmf.data.Panel`, or a table or path that
@@ -47,6 +52,9 @@ def abs_correlation(
         remove: ``"market"`` removes the leading principal component from the returns; ``"noise"``
             sets the eigenvalues below the Marchenko–Pastur edge, (1 + sqrt(n / T))², to their
             mean.
+        negative: what becomes of a negative correlation: ``"absolute"`` counts a hedge as
+            dependence, ``"zero"`` as none. Stocks that fall when others rise do not crash with
+            them: ``"zero"`` predicts joint crashes better.
         folder: folder to which S is written tile by tile, from float32 scores, and from which it
             is mapped: for tables whose S does not fit in memory. A call that is killed resumes
             when it is repeated.
@@ -70,6 +78,9 @@ def abs_correlation(
     for word in wanted:
         if word not in REMOVE:
             raise InvalidInput("remove", f"got {word!r}", f"Choose from {', '.join(REMOVE)}")
+    positive = choice("negative", negative, NEGATIVES) == "zero"
+    if positive and folder is not None:
+        raise InvalidInput("negative", "got 'zero' with folder", "Omit one of the two")
     X = torch.from_numpy(panel.values.T.copy())  # (n, T)
     n, samples = X.shape
     holes = torch.isnan(X)
@@ -80,7 +91,7 @@ def abs_correlation(
                 "cannot be combined with missing numbers",
                 f"Pass {spelled('missing', 'drop-columns')} or {spelled('missing', 'drop-rows')}",
             )
-        return correlation_of_pairs(panel, X, holes, shrinkage, wanted, dtype)
+        return correlation_of_pairs(panel, X, holes, shrinkage, wanted, dtype, positive)
     scores = standardize(X)
     steps = [f"z-scores of {samples} observations"]
     if "market" in wanted:
@@ -109,9 +120,9 @@ def abs_correlation(
         below = R < 0
         steps.append(f"eigenvalues below {edge:.3g} set to their mean")
         tiles = iter([(slice(0, n), slice(0, n), R)])
-    S, _, negative = absolute(tiles, n, dtype)
-    steps.append(_signs(negative, n))
-    provenance = CorrelationEstimate(alpha, scores, negative, tuple(steps), below)
+    S, _, hedges = absolute(tiles, n, dtype, positive)
+    steps.append(_signs(hedges, n, positive))
+    provenance = CorrelationEstimate(alpha, scores, hedges, tuple(steps), below)
     return DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0), panel.names, provenance=provenance)
 
 
@@ -139,9 +150,10 @@ def _shrunk(alpha: float) -> str:
     return f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk"
 
 
-def _signs(negative: int, n: int) -> str:
+def _signs(negative: int, n: int, positive: bool = False) -> str:
     pairs = n * (n - 1) // 2
-    return f"{negative} of {pairs} correlations are negative; their absolute values are used"
+    done = "they count as zero" if positive else "their absolute values are used"
+    return f"{negative} of {pairs} correlations are negative; {done}"
 
 
 def _on_disk(

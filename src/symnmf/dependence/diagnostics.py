@@ -2,107 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import torch
 from scipy.stats import rankdata
 
 from symnmf.data.panel import Panel
-from symnmf.dependence.margins import hill, to_margins
-from symnmf.dependence.tail import TailEstimate, signed_for, unit_diagonal_gram
-from symnmf.dependence.threshold import Threshold
+from symnmf.dependence.independence import independence_baseline
+from symnmf.dependence.margins import hill
+from symnmf.dependence.stability_curve import StabilityCurve, threshold_stability
+from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
-from symnmf.numerics import numpy_stream
 from symnmf.operators import DenseOperator, SymmetricOperator
 
-
-@dataclass(frozen=True)
-class StabilityCurve:
-    """Mean tail dependence against the threshold.
-
-    Attributes:
-        q: (m,) fractions of observations taken as extreme.
-        count: (m,) numbers of exceedances.
-        mean: (m,) mean off-diagonal entries.
-        low, high: (m,) ends of a bootstrap band of the mean.
-    """
-
-    q: np.ndarray
-    count: np.ndarray
-    mean: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-def threshold_stability(
-    panel: Panel,
-    q: np.ndarray | None = None,
-    *,
-    tail: str = "lower",
-    margins: str = "frechet",
-    draws: int = 50,
-    level: float = 0.9,
-    seed: int = 0,
-) -> StabilityCurve:
-    """Mean entry of the TPDM as a function of the threshold; it should level off.
-
-    Arguments:
-        panel: panel of returns.
-        q: fractions of observations taken as extreme; by default 0.01 to 0.2.
-        tail, margins: options of :func:`symnmf.tail_dependence`.
-        draws: number of bootstrap samples of the exceedances for the band.
-        level: coverage of the band.
-        seed: seed of the bootstrap.
-    """
-    fractions = np.geomspace(0.01, 0.2, 12) if q is None else np.asarray(q, dtype=float)
-    X, radii = _heavy(panel, tail, margins)
-    rng = numpy_stream(seed, "stability")
-    rows = []
-    for fraction in fractions:
-        at, _ = Threshold("q", float(fraction)).exceedances(radii)
-        if len(at) < 2:
-            raise InvalidInput(
-                "q", f"{fraction:g} leaves {len(at)} exceedances", "Pass larger fractions"
-            )
-        angles = X[at] / radii[at, None]
-        sample = [_mean_entry(angles[rng.integers(len(at), size=len(at))]) for _ in range(draws)]
-        band = np.quantile(sample, [(1 - level) / 2, (1 + level) / 2]) if draws else (np.nan,) * 2
-        rows.append((len(at), _mean_entry(angles), *band))
-    count, mean, low, high = np.array(rows).T
-    return StabilityCurve(fractions, count.astype(int), mean, low, high)
-
-
-def independence_baseline(
-    panel: Panel, S: SymmetricOperator, draws: int = 20, seed: int = 0
-) -> np.ndarray:  # (draws,)
-    """Mean off-diagonal entries of TPDMs of the panel with every column shuffled independently.
-
-    In finite samples independent instruments do not have zero tail dependence: estimates must be
-    compared with this baseline.
-
-    Arguments:
-        panel: panel of returns.
-        S: TPDM of the panel, which determines tail, margins and number of exceedances.
-        draws: number of shuffles.
-        seed: seed of the shuffles.
-    """
-    about = S.provenance
-    if not isinstance(about, TailEstimate):
-        raise InvalidInput(
-            "S", "is not a TPDM of tail_dependence", "Pass the result of tail_dependence"
-        )
-    if about.estimator != "global":
-        raise InvalidInput("S", "is the pairwise estimate", "Pass a global estimate")
-    X, _ = _heavy(panel, about.tail, about.margins, about.alpha)
-    rule = Threshold("count", len(about.exceedances))
-    found = []
-    for draw in range(draws):
-        shuffled = numpy_stream(seed, "independence", draw).permuted(X, axis=0)
-        radii = np.sqrt(np.einsum("ti,ti->t", shuffled, shuffled))
-        at, _ = rule.exceedances(radii)
-        found.append(_mean_entry(shuffled[at] / radii[at, None]))
-    return np.array(found)
+__all__ = [
+    "StabilityCurve",
+    "chi",
+    "debiased",
+    "hill_curve",
+    "independence_baseline",
+    "threshold_stability",
+]
 
 
 def debiased(S: SymmetricOperator, baseline: float) -> DenseOperator:
@@ -113,6 +31,7 @@ def debiased(S: SymmetricOperator, baseline: float) -> DenseOperator:
         baseline: number b, from :func:`independence_baseline`.
 
     Example:
+        >>> import torch
         >>> S = DenseOperator(torch.tensor([[1.0, 0.4], [0.4, 1.0]]))
         >>> debiased(S, 0.2).S
         tensor([[1.0000, 0.2500],
@@ -168,17 +87,3 @@ def hill_curve(
         np.unique(np.geomspace(10, max(11, T // 5), 20).astype(int)) if counts is None else counts
     )
     return counts, np.array([[hill(X[:, j], int(m)) for j in range(X.shape[1])] for m in counts])
-
-
-def _heavy(
-    panel: Panel, tail: str, margins: str, alpha: float = 2.0
-) -> tuple[np.ndarray, np.ndarray]:
-    X = to_margins(signed_for(panel, tail), margins, alpha)
-    return X, np.sqrt(np.einsum("ti,ti->t", X, X))
-
-
-def _mean_entry(angles: np.ndarray) -> float:  # (n_exc, n)
-    """Mean off-diagonal entry of the unit-diagonal TPDM of some angles."""
-    n = angles.shape[1]
-    S = unit_diagonal_gram(torch.from_numpy(angles.T.copy()), torch.float64)
-    return float((S.mean() * n**2 - n) / (n * (n - 1)))

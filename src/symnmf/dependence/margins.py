@@ -22,8 +22,12 @@ HILL_FACTOR = 1.5
 
 
 def ranks(X: np.ndarray) -> np.ndarray:  # (T, n)
-    """Uniform scores rank / (T + 1) of each column, with average ranks for ties."""
-    scores: np.ndarray = rankdata(X, axis=0) / (len(X) + 1)
+    """Uniform scores rank / (T + 1) of each column, with average ranks for ties.
+
+    Missing numbers stay missing; T is then the number of observations of the column.
+    """
+    count = (~np.isnan(X)).sum(axis=0)
+    scores: np.ndarray = rankdata(X, axis=0, nan_policy="omit") / (count + 1)
     return scores
 
 
@@ -47,9 +51,19 @@ def to_margins(X: np.ndarray, margins: str = "frechet", alpha: float = 2.0) -> n
     if not alpha > 0:
         raise InvalidInput("alpha", f"got {alpha!r}", "Pass a positive number")
     if margins == "none":
-        _compare_hill(X, alpha)
+        _compare_hill(np.where(np.isnan(X), 0.0, X), alpha)
         return np.asarray(np.maximum(X, 0.0))
     u = gpd_scores(X) if margins == "gpd" else ranks(X)
+    return from_scores(u, margins, alpha)
+
+
+def from_scores(u: np.ndarray, margins: str = "frechet", alpha: float = 2.0) -> np.ndarray:
+    """Uniform scores on the heavy-tailed margin: Pareto or Fréchet.
+
+    Example:
+        >>> from_scores(np.array([0.75]), "pareto").tolist()
+        [2.0]
+    """
     if margins == "pareto":
         return np.asarray((1 - u) ** (-1 / alpha))
     return np.asarray((-np.log(u)) ** (-1 / alpha))

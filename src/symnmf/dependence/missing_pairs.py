@@ -19,6 +19,7 @@ def correlation_of_pairs(
     shrinkage: str | float,
     remove: tuple[str, ...],
     dtype: torch.dtype,
+    positive: bool = False,
 ) -> SymmetricOperator:
     """Estimate each correlation from the rows in which neither instrument is missing.
 
@@ -27,6 +28,7 @@ def correlation_of_pairs(
         X: (n, T) values of the panel.
         holes: (n, T) mask of the missing numbers.
         shrinkage, remove, dtype: options of :func:`symnmf.abs_correlation`.
+        positive: whether negative correlations count as zero.
 
     Raises:
         InvalidInput: an option requires complete data, or a pair shares too few rows.
@@ -59,7 +61,7 @@ def correlation_of_pairs(
             f"Drop columns with many missing numbers: {spelled('missing', 'drop-columns')}",
         )
     negative = int((R < 0).sum()) // 2
-    S = R.abs().to(dtype)
+    S = (R.clamp(min=0) if positive else R.abs()).to(dtype)
     S.fill_diagonal_(1.0)
     least = int(count.min())
     steps = (

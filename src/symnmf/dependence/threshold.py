@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symnmf.defaults import FRACTION
 from symnmf.errors import InvalidInput
 
 
@@ -23,8 +22,8 @@ class Threshold:
     value: float
 
     @classmethod
-    def of(cls, **rules: float | None) -> Threshold:
-        """The single rule that is not None; q = 0.05 if all are.
+    def of(cls, fraction: float, **rules: float | None) -> Threshold:
+        """The single rule that is not None; q = ``fraction`` if all are.
 
         Raises:
             InvalidInput: more than one rule is given, or its value is invalid.
@@ -34,7 +33,7 @@ class Threshold:
             raise InvalidInput(
                 " and ".join(given), "were passed together", "Pass exactly one threshold"
             )
-        name, value = next(iter(given.items()), ("q", FRACTION))
+        name, value = next(iter(given.items()), ("q", fraction))
         number = isinstance(value, int | float | np.number)
         good = number and (
             (value >= 1 and value == int(value))
@@ -49,11 +48,23 @@ class Threshold:
             raise InvalidInput(name, f"got {value!r}", f"Pass {remedy}")
         return cls(name, float(value))
 
+    def count(self, T: int) -> int | None:
+        """Number of exceedances of T observations with distinct radii; None for a radius.
+
+        Example:
+            >>> Threshold("q", 0.05).count(1000), Threshold("quantile", 0.95).count(1000)
+            (50, 50)
+        """
+        if self.name == "radius":
+            return None
+        if self.name == "quantile":
+            return T - 1 - int(self.value * (T - 1)) if T else 0
+        return min(T, int(self.value * T + 1e-9) if self.name == "q" else int(self.value))
+
     def exceedances(self, radii: np.ndarray) -> tuple[np.ndarray, float]:
         """Indices of the extreme radii in order of time, and the threshold that they exceed."""
         if self.name in ("q", "count"):
-            count = int(self.value * len(radii) + 1e-9) if self.name == "q" else int(self.value)
-            count = min(count, len(radii))
+            count = self.count(len(radii)) or 0
             order = np.argsort(-radii, kind="stable")
             below = radii[order[count]] if count < len(radii) else 0.0
             return np.sort(order[:count]), float(below)

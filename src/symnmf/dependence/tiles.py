@@ -28,14 +28,17 @@ def upper_tiles(scores: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
 
 
 def absolute(
-    tiles: Iterator[tuple[slice, slice, Tensor]], n: int, dtype: torch.dtype
+    tiles: Iterator[tuple[slice, slice, Tensor]],
+    n: int,
+    dtype: torch.dtype,
+    positive: bool = False,
 ) -> tuple[Tensor, float, int]:
-    """|R| from the upper tiles of R, with ‖R‖² and the number of negative pairs."""
+    """|R|, or max(R, 0), from the upper tiles of R, with ‖R‖² and the number of negative pairs."""
     S = torch.empty(n, n, dtype=dtype)
     sums = np.zeros(3)
     for rows, columns, tile in tiles:
         sums += tile_sums(tile, rows != columns)
-        tile = tile.abs_().to(dtype)
+        tile = (tile.clamp_(min=0) if positive else tile.abs_()).to(dtype)
         S[rows, columns] = tile
         S[columns, rows] = tile.T
     return S, float(sums[0]), int(sums[1])

@@ -58,7 +58,8 @@ def event_shares(S: GramOperator, labels: Tensor, k: int) -> np.ndarray:  # (eve
     Every instrument has the same weight over all events.
 
     Arguments:
-        S: TPDM of :func:`symnmf.tail_dependence` by the global estimator, in one process.
+        S: Gram matrix of :func:`symnmf.tail_dependence`, in one process: any estimator but
+            ``"pairwise"``.
         labels: (n,) groups from 0; −1 for rows without a group.
         k: number of groups.
 
@@ -67,7 +68,7 @@ def event_shares(S: GramOperator, labels: Tensor, k: int) -> np.ndarray:  # (eve
     """
     if not isinstance(S, GramOperator) or S.process_count > 1:
         raise InvalidInput(
-            "S", "is not the Gram matrix of exceedances in one process", "Pass a global TPDM"
+            "S", "is not the Gram matrix of exceedances in one process", "Pass a Gram matrix"
         )
     member = indicator(labels.to(S.device), k, torch.float64)
     mass = S.B.to(torch.float64).square()  # (n, events)

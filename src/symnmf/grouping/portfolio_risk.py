@@ -14,7 +14,8 @@ from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.margins import hill
-from symnmf.dependence.tail import TailEstimate, signed_for
+from symnmf.dependence.tail_estimate import TailEstimate
+from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput, MarginWarning
 from symnmf.grouping.naming import by_name, names_of
 from symnmf.operators import SymmetricOperator
@@ -84,6 +85,12 @@ def tail_risk(
     if about is not None and not isinstance(about, TailEstimate | StoredMatrix):
         raise InvalidInput(
             "S", "is not a tail dependence matrix", "Pass the TPDM, or use variance_risk"
+        )
+    if isinstance(about, TailEstimate) and about.weight:
+        raise InvalidInput(
+            "S",
+            f"is the estimate {about.estimator!r}, not a TPDM",
+            "Estimate it with estimator='pairwise' or 'global', as the formula needs",
         )
     if isinstance(about, TailEstimate) and about.alpha != TAIL_INDEX:
         raise InvalidInput(

@@ -21,6 +21,9 @@ from symnmf.data.panel import Panel, read_panel
 from symnmf.defaults import DEPENDENCES
 from symnmf.dependence import estimate
 from symnmf.dependence.correlation import abs_from_product
+from symnmf.dependence.moving_ranks import MovingRanks
+from symnmf.dependence.tail import tail_dependence
+from symnmf.dependence.tail_request import TailRequest
 from symnmf.errors import AmbiguousWarning, InvalidInput, called
 from symnmf.factorization import Request, run
 from symnmf.grouping.comparison import align
@@ -61,9 +64,9 @@ def rolling(
         window: number of rows of a window.
         step: number of rows from one window to the next.
         k: number of groups.
-        dependence: ``"tail"`` or ``"correlation"``. The sums of a correlation are carried from
-            window to window: only dates that enter or leave are processed. Ranks change with every
-            date, so the TPDM is estimated anew.
+        dependence: ``"tail"`` or ``"correlation"``. The sums of a correlation, and the ranks
+            behind the estimators ``"ramp"`` and ``"chi"``, are carried from window to window: only
+            dates that enter or leave are compared. The other tail estimators are computed anew.
         seed: seed of every draw.
         n_init: number of cold starts; as for :func:`symnmf.factorize`.
         warm: whether to start from the window before as well.
@@ -176,6 +179,14 @@ def _matrices(
     for begin in begins:
         _check_constant(panel, begin, begin + window)
     plain = dependence == "correlation" and not options and not np.isnan(panel.values).any()
+    ranked = _by_ranks(panel, options) if dependence == "tail" else None
+    if ranked is not None:
+        ranks = MovingRanks(panel.values)
+        for begin in begins:
+            ranks.move(begin, begin + window)
+            rows = panel.rows(begin, begin + window)
+            yield begin, partial(ranked.from_scores, rows, ranks.scores())
+        return
     if not plain:
         for begin in begins:
             yield begin, partial(estimate, dependence, panel.rows(begin, begin + window), **options)
@@ -184,6 +195,18 @@ def _matrices(
     for begin in begins:
         sums.move(begin, begin + window)
         yield begin, partial(sums.operator, panel)
+
+
+def _by_ranks(panel: Panel, options: dict[str, Any]) -> TailRequest | None:
+    """The estimate of tail dependence, if ranks that move with the window determine it."""
+    every = {**(tail_dependence.__kwdefaults__ or {}), **options}
+    if every["shrinkage"] != "none":
+        return None
+    try:
+        request = TailRequest.of(panel, **every)
+    except TypeError:  # an unknown option, which the estimator itself reports
+        return None
+    return request if request.by_ranks else None
 
 
 def _check_constant(panel: Panel, begin: int, stop: int) -> None:

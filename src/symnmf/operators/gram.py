@@ -13,11 +13,15 @@ from symnmf.numerics import CHUNK_ENTRIES, gram64, row_chunks
 from symnmf.operators.rows import RowOperator, Rows
 from symnmf.provenance import Provenance
 
+#: Matrices B Bᵀ of a factor that is wider than tall are formed up to this size.
+FORMED_SIZE = 8192
+
 
 class GramOperator(RowOperator):
     """S = B Bᵀ + diag(d): a product costs 4·n·m·c operations, not 2·n²·c.
 
-    ‖S‖² and the mean come from the small Gram matrix in float64.
+    ‖S‖² and the mean come from the small Gram matrix in float64. A factor in memory that is wider
+    than tall (m > n) takes more space than B Bᵀ, which is then formed at the first product.
 
     Arguments:
         B: (n, m) factor, or its :class:`Rows`. The entries of B Bᵀ + diag(d) must not be
@@ -69,12 +73,32 @@ class GramOperator(RowOperator):
 
     def matmul(self, X: Tensor) -> Tensor:
         """``B (Bᵀ X) + d ∘ X``."""
-        product = self.rows.times(self.rows.transposed_times(X))
+        product = self._formed @ X if self.wide else self.rows.times(self.rows.transposed_times(X))
         return product if self.d is None else product.addcmul_(self.d[:, None], X)
+
+    @property
+    def wide(self) -> bool:
+        """Whether B is in memory and wider than tall, so that B Bᵀ is the smaller matrix."""
+        return self.n <= FORMED_SIZE and self.m > self.n and self.rows.in_memory
+
+    @cached_property
+    def large_gram(self) -> Tensor:  # (n, n)
+        """``B Bᵀ`` in float64, for a factor that is wider than tall."""
+        whole = self.rows.each(lambda piece, _: piece)
+        total = torch.zeros(self.n, self.n, dtype=torch.float64, device=whole.device)
+        for part in row_chunks(self.m, self.n):
+            columns = whole[:, part].to(torch.float64)
+            total.addmm_(columns, columns.T)
+        return total
+
+    @cached_property
+    def _formed(self) -> Tensor:  # (n, n)
+        return self.large_gram.to(self.dtype)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``B[i] B[j]ᵀ``, plus d where the indices are equal."""
-        out = self._rows_times(i, self.rows.take(j).T)
+        everything = self._formed[i[:, None], j] if self.wide else None
+        out = self._rows_times(i, self.rows.take(j).T) if everything is None else everything
         if self.d is not None:
             out += torch.where(i[:, None] == j, self.d[i][:, None], 0)
         return out
@@ -87,7 +111,10 @@ class GramOperator(RowOperator):
 
     def block_matmul(self, i: Tensor, j: Tensor, X: Tensor) -> Tensor:
         """``B[i] (B[j]ᵀ X)``: 2·(|i| + |j|)·m·c operations."""
-        out = self._rows_times(i, self.rows.take(j).T @ X)
+        if self.wide:
+            out = self._formed[i[:, None], j] @ X
+        else:
+            out = self._rows_times(i, self.rows.take(j).T @ X)
         if self.d is not None:
             embedded = torch.zeros(self.n, X.shape[1], dtype=X.dtype, device=X.device)
             embedded[j] = X
@@ -96,9 +123,12 @@ class GramOperator(RowOperator):
 
     def entries(self, i: Tensor, j: Tensor) -> Tensor:
         """``⟨b_i, b_j⟩``, m operations per entry, in chunks."""
-        out = torch.empty(len(i), dtype=self.dtype, device=self.device)
-        for part in row_chunks(len(i), self.m):
-            out[part] = torch.linalg.vecdot(self.rows.take(i[part]), self.rows.take(j[part]))
+        if self.wide:
+            out = self._formed[i, j]
+        else:
+            out = torch.empty(len(i), dtype=self.dtype, device=self.device)
+            for part in row_chunks(len(i), self.m):
+                out[part] = torch.linalg.vecdot(self.rows.take(i[part]), self.rows.take(j[part]))
         return out if self.d is None else out + torch.where(i == j, self.d[i], 0)
 
     def diag(self) -> Tensor:
@@ -124,10 +154,12 @@ class GramOperator(RowOperator):
         total = 0.0
         if self.m <= self.n:
             total = float(self.small_gram.square().sum())
+        elif self.n <= FORMED_SIZE:
+            total = float(self.large_gram.square().sum())
         else:
-            wide = self.rows.each(lambda piece, _: piece).to(torch.float64)
+            whole = self.rows.each(lambda piece, _: piece).to(torch.float64)
             for part in row_chunks(self.n, self.n):
-                total += float((wide[part] @ wide.T).square_().sum())
+                total += float((whole[part] @ whole.T).square_().sum())
         if self.d is not None:
             d = self.d.to(torch.float64)
             total += float(d @ (2 * self._diag.to(torch.float64) - d))
@@ -135,6 +167,12 @@ class GramOperator(RowOperator):
 
     def row_norms(self) -> Tensor:
         """‖s_i‖² = b_i (BᵀB) b_iᵀ + 2·d_i·‖b_i‖² + d_i², in float64."""
+        if self.n <= FORMED_SIZE and self.m > self.n:
+            formed = self.large_gram.clone()
+            if self.d is not None:
+                formed.diagonal().add_(self.d.to(torch.float64))
+            norms: Tensor = torch.linalg.vector_norm(formed, dim=1)
+            return norms.to(self.dtype)
         gram = self.small_gram  # collective: also called by a process without rows
 
         def squares(piece: Tensor, rows: slice) -> Tensor:
@@ -150,8 +188,8 @@ class GramOperator(RowOperator):
         return self.rows.each(squares).clamp_(min=0).sqrt_().to(self.dtype)
 
     def cost(self) -> float:
-        """Two products with the factor."""
-        return 2.0 * self.n * self.m
+        """Two products with the factor, or one with B Bᵀ where that is the smaller matrix."""
+        return float(self.n) ** 2 if self.wide else 2.0 * self.n * self.m
 
     def mean(self) -> float:
         """``(‖Bᵀ1‖² + Σd) / n²``."""

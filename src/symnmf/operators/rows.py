@@ -75,6 +75,11 @@ class Rows:
         return cls(data, pieces, device, ahead, process_group, n)
 
     @property
+    def in_memory(self) -> bool:
+        """Whether one process holds all rows in memory, on the device of the computation."""
+        return self.process_group is None and len(self.pieces) == 1 and self.source is None
+
+    @property
     def whole(self) -> Tensor:
         """The array, if one process holds all of its rows."""
         assert self.process_group is None, "the rows are distributed"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symnmf.dependence.diagnostics import StabilityCurve
-from symnmf.dependence.tail import TailEstimate
+from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.plot.style import GROUP_COLORS, LINE, MUTED, OTHER, finish, label, log_ticks
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def stability_curve(curve: StabilityCurve, baseline: np.ndarray | None = None) -
 
     Arguments:
         curve: what :func:`symnmf.dependence.diagnostics.threshold_stability` returned.
-        baseline: what :func:`symnmf.dependence.diagnostics.independence_baseline` returned.
+        baseline: what :func:`symnmf.dependence.diagnostics.independence_baseline` returned; not
+            needed for weights by rank, whose level of independence has a closed form.
 
     Example:
         >>> from symnmf.data import read_panel
@@ -50,7 +51,12 @@ def stability_curve(curve: StabilityCurve, baseline: np.ndarray | None = None) -
     line.line = {"color": LINE}
     line.hovertemplate = "q = %{x:.3f}, %{customdata} exceedances: %{y:.3f}<extra></extra>"
     figure = Figure([band, line])
-    if baseline is not None:
+    if curve.level is not None:
+        level = Scatter(x=curve.q, y=curve.level, mode="lines", name="independence")
+        level.line = {"color": OTHER, "dash": "dash"}
+        level.hovertemplate = "q = %{x:.3f}, independent instruments: %{y:.3f}<extra></extra>"
+        figure.add_trace(level)
+    elif baseline is not None:
         figure.add_hline(
             float(baseline.mean()),
             line_dash="dash",
@@ -97,7 +103,7 @@ def hill_plot(
 
 
 def exceedance_dates(about: TailEstimate) -> Figure:
-    """Dates and radii of the extreme observations.
+    """Dates and sizes of the extreme observations: radii, or the lengths of the columns of B.
 
     Arguments:
         about: how the TPDM was estimated: the provenance of what :func:`symnmf.tail_dependence`
@@ -115,10 +121,11 @@ def exceedance_dates(about: TailEstimate) -> Figure:
     figure = Figure([Bar(x=list(about.dates), y=about.radii)])
     if about.threshold > 0:  # on a log scale, annotations are placed at the logarithm
         height = np.log10(about.threshold)
-        words = {"annotation_text": "threshold", "annotation_y": height}
+        text = "a typical day" if about.weight else "threshold"
+        words = {"annotation_text": text, "annotation_y": height}
         figure.add_hline(about.threshold, line_dash="dash", **words)
     figure.update_xaxes(title="")
-    figure.update_yaxes(title="radius", type="log")
+    figure.update_yaxes(title="size" if about.weight else "radius", type="log")
     figure.update_layout(template="plotly_white", title=f"{len(about.dates)} extreme observations")
     return figure
 
@@ -159,7 +166,8 @@ def event_groups(
         rows=2, shared_xaxes=True, row_heights=[0.4, 0.6], vertical_spacing=0.06
     )
     bars = Bar(x=when, y=radii.round(3), marker_color=MUTED, name="size")
-    bars.hovertemplate = "%{x}: %{y:.2f} × the threshold<extra></extra>"
+    unit = "a typical day" if about.weight else "the threshold"
+    bars.hovertemplate = f"%{{x}}: %{{y:.2f}} × {unit}<extra></extra>"
     figure.add_trace(bars, row=1, col=1)
     strength = lift[event, group]
     dots = Scatter(
@@ -177,7 +185,7 @@ def event_groups(
         "%{x}: %{customdata[0]} % of the event, %{customdata[1]} × its usual share<extra></extra>"
     )
     figure.add_trace(dots, row=2, col=1)
-    marks = log_ticks(1, max(2.0, float(radii.max())))
+    marks = log_ticks(min(1.0, float(radii.min())), max(2.0, float(radii.max())))
     figure.update_yaxes(title="size", type="log", tickvals=marks, row=1)
     ticks = {"tickvals": list(range(shown)), "ticktext": [label(n, 16) for n in names[:shown]]}
     figure.update_yaxes(ticks, autorange="reversed", row=2)

@@ -199,7 +199,7 @@ def _run(content: Content, result: Result) -> None:
 
 
 def _extremes(content: Content, found: Extremes) -> None:
-    about = found.estimate
+    about = found.listed
     names = content.group_names
     span = f" from {about.dates[0]} to {about.dates[-1]}" if len(about.dates) else ""
     alt = (

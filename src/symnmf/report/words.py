@@ -126,8 +126,8 @@ def extreme_statements(found: Extremes, k: int, words: Words) -> list[Statement]
             f"mean tail dependence {found.mean:.2f}, independence baseline {chance:.2f}",
         )
     ]
-    events = len(found.estimate.dates)
-    if events < EVENTS_A_GROUP * k:
+    events = found.estimate.events
+    if 0 < events < EVENTS_A_GROUP * k:
         fewer = (
             f"Use at most {max(1, events // EVENTS_A_GROUP)} groups, or a larger share of extreme "
             "days: --q (command line) or q (Python)."

@@ -1,131 +1,216 @@
-"""Whether members of a group crash together later; ``--data`` names the folder of the tables.
+"""Which estimate of dependence finds groups that crash together later.
 
-Groups are found in one window of returns; in the next one a crash is a return below the 5 %
-quantile of the first. The lift is how much likelier two members of one group crash on the same day
-than a random pair; intervals are from days of the later windows, drawn in blocks of a week.
+Groups are found in one window of returns; in the days after it a crash is a return below the 5 %
+quantile of the window. The lift is how much likelier two members of one group crash on the same day
+than a random pair. Every candidate is compared with |correlation| on the same windows; intervals
+are from days drawn in blocks, the same for all candidates. ``--data`` names a folder of panels.
+Finished windows are kept in the folder of results, so that a study that was stopped goes on.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from hashlib import sha256
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import torch
 from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import adjusted_rand_score
 
+from symnmf import NUMERICS
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
-from symnmf.bench.us_stocks import in_large_industries, read_industries, read_returns
-from symnmf.data import Panel, read_panel
+from symnmf.bench.prediction_candidates import CANDIDATES, REFERENCE, Estimate
+from symnmf.bench.prediction_panels import PredictionPanel, find_panels
+from symnmf.bench.prediction_scores import fitted, halves, window_score
 from symnmf.dependence.correlation import abs_correlation
-from symnmf.dependence.tail import tail_dependence
-from symnmf.factorization import factorize
+from symnmf.errors import SymnmfError
+from symnmf.storage.journal import Journal
 
-PORTFOLIOS = "ff30_daily_returns_pct.parquet"
-CRASH, WEEK, DRAWS = 0.05, 5, 200
+#: Splits into halves whose groups are compared. Larger panels have one split, and their matrices
+#: of the days ahead are not compared.
+SPLITS = 2
+#: Rows of groups that do not come from a candidate.
+WARD, CLASSES = "Ward on |correlation|", "classes"
+ABOVE = f"% above {REFERENCE}"
 PREDICT = MeasuredTable(
     "predict",
     "How much likelier two members of a group crash on the same later day than a random pair",
     ("panel", "groups"),
-    ("lift", "5 %", "95 %", "windows"),
+    ("lift", ABOVE, "5 %", "95 %", "ARI classes", "ARI halves", "unexplained ahead", "windows"),
     {"lift": "lower"},
+)
+CHOSEN = MeasuredTable(
+    "predict-chosen",
+    "The same with the number of groups that is suggested for each matrix",
+    ("panel", "groups"),
+    ("lift", "groups found", "windows"),
+    {},
+)
+MEANS = MeasuredTable(
+    "predict-means",
+    f"Mean over the panels, and panels on which the interval lies below or above {REFERENCE}",
+    ("groups",),
+    (ABOVE, "worst panel %", "below", "above", "ARI classes ratio", "ARI halves", "panels"),
+    {},
 )
 
 
-def crash_lift(
-    crashes: np.ndarray, labels: Sequence[int] | np.ndarray
-) -> float:  # (T, n) of truth values, (n,)
-    """How much likelier two members of one group crash together than a random pair.
+class Scores:
+    """Scores that are kept in a file as they are found.
 
     Arguments:
-        crashes: whether each instrument crashed on each day.
-        labels: groups; an instrument with −1 is in none.
-
-    Returns:
-        The lift; nan when no two instruments of one group, or no two at all, can crash together.
-
-    Example:
-        >>> crash_lift(np.array([[True, True, False, False]]), [0, 0, 1, 1])
-        3.0
+        choices: where the file lies; without a folder nothing is kept.
     """
-    hits = np.asarray(crashes, dtype=np.float64)
-    labels = np.asarray(labels)
-    joint = float((np.square(hits.sum(axis=1)) - hits.sum(axis=1)).sum())
-    n = hits.shape[1]
-    inside, pairs = 0.0, 0.0
-    for group in np.unique(labels[labels >= 0]):
-        members = hits[:, labels == group].sum(axis=1)
-        size = int((labels == group).sum())
-        inside += float((np.square(members) - members).sum())
-        pairs += size * (size - 1)
-    if joint == 0 or pairs == 0:
-        return float("nan")
-    return float((inside / pairs) / (joint / (n * (n - 1))))
+
+    def __init__(self, choices: Choices):
+        self.journal = None
+        self.known: dict[str, dict[str, Any]] = {}
+        if choices.scratch is not None:
+            choices.scratch.mkdir(parents=True, exist_ok=True)
+            self.journal = Journal(choices.scratch / "predict-windows.jsonl")
+            self.known = {r["key"]: r["found"] for r in self.journal.records()}
+
+    def get(self, about: PredictionPanel, place: str, make: Callable[[], Any]) -> dict[str, Any]:
+        """The score of a place, found now or before."""
+        digest = sha256(about.panel.values.tobytes()).hexdigest()[:16]
+        key = f"{NUMERICS} {digest} {about.k} {about.window} {about.ahead} {place}"
+        if key not in self.known:
+            try:
+                found = make()
+            except SymnmfError as wrong:
+                found = {"failed": str(wrong)}
+            self.known[key] = found
+            if self.journal is not None:
+                self.journal.append({"key": key, "found": _finite(found)})
+        return self.known[key]
 
 
-def labels_of(panel: Panel, k: int, known: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Groups of a window by four methods."""
-    S, T = abs_correlation(panel), tail_dependence(panel, q=0.1)
-    everything = torch.arange(S.n)
-    distance = 1 - S.block(everything, everything).double().numpy()
-    found = {
-        "TPDM": factorize(T, k, n_init=5).labels().numpy(),
-        "correlation": factorize(S, k, n_init=5).labels().numpy(),
-        "Ward": AgglomerativeClustering(k, linkage="ward").fit_predict(distance),
-    }
-    return found if known is None else {**found, "industries": known}
+def _finite(found: dict[str, Any]) -> dict[str, Any]:
+    """NaN is not JSON: such numbers become None."""
+
+    def plain(x: Any) -> Any:
+        if isinstance(x, list):
+            return [plain(part) for part in x]
+        return None if isinstance(x, float) and not np.isfinite(x) else x
+
+    return {name: plain(value) for name, value in found.items()}
 
 
-def lifts(
-    panel: Panel, k: int, window: int, ahead: int, known: np.ndarray | None
-) -> dict[str, list[np.ndarray]]:
-    """For each method a row of lifts per window: of its days, then of days drawn again."""
-    found: dict[str, list[np.ndarray]] = {}
-    for begin in range(0, len(panel.values) - window - ahead + 1, ahead):
-        train = panel.rows(begin, begin + window)
-        crashes = panel.values[begin + window : begin + window + ahead] < np.quantile(
-            train.values, CRASH, axis=0
-        )
-        rng = np.random.default_rng(begin)
-        days = [np.arange(ahead)]
-        for _ in range(DRAWS):
-            weeks = rng.integers(ahead, size=-(-ahead // WEEK))
-            days.append(((weeks[:, None] + np.arange(WEEK)) % ahead).ravel()[:ahead])
-        for name, labels in labels_of(train, k, known).items():
-            row = np.array([crash_lift(crashes[d], labels) for d in days])
-            found.setdefault(name, []).append(row)
-    return found
+def windows_of(
+    about: PredictionPanel, name: str, estimate: Estimate | None, scores: Scores
+) -> list[dict[str, Any]]:
+    """Scores of a candidate in every window; empty where one of them failed."""
+    found = []
+    for begin in about.begins:
+        train = about.panel.rows(begin, begin + about.window)
+        later = about.panel.rows(begin + about.window, begin + about.window + about.ahead)
+
+        def make(begin: int = begin, train: Any = train, later: Any = later) -> dict[str, Any]:
+            if estimate is None:
+                labels = _labels(about, name, train)
+                return asdict(window_score(about, begin, None, None, labels))
+            ahead = None if about.large else estimate(later)
+            return asdict(window_score(about, begin, estimate(train), ahead))
+
+        found.append(scores.get(about, f"window {begin} {name}", make))
+    return [] if any("failed" in score for score in found) else found
 
 
-def rows(panel: str, found: dict[str, list[np.ndarray]]) -> Iterator[MeasuredRow]:
-    """Mean lift over the windows, with its interval."""
-    for name, lift in found.items():
-        means = np.nanmean(np.stack(lift), axis=0)
-        low, high = np.quantile(means[1:], [0.05, 0.95])
-        yield PREDICT.row(panel, name, means[0], low, high, len(lift))
+def _labels(about: PredictionPanel, name: str, train: Any) -> np.ndarray:
+    if name == CLASSES:
+        assert about.classes is not None
+        return about.classes
+    distance = 1 - abs_correlation(train).to_dense().double().numpy()
+    labels: np.ndarray = AgglomerativeClustering(about.k, linkage="ward").fit_predict(distance)
+    return labels
+
+
+def halves_agree(about: PredictionPanel, name: str, estimate: Estimate, scores: Scores) -> float:
+    """Mean agreement of the groups of disjoint halves of the days."""
+    found = []
+    for split in range(1 if about.large else SPLITS):
+
+        def make(split: int = split) -> dict[str, Any]:
+            one, other = (
+                fitted(estimate(half), about.k).labels().numpy()
+                for half in halves(about.panel, split)
+            )
+            return {"ari": float(adjusted_rand_score(one, other))}
+
+        found.append(scores.get(about, f"halves {split} {name}", make).get("ari"))
+    known = [ari for ari in found if ari is not None]
+    return float(np.mean(known)) if known else float("nan")
 
 
 def measure(choices: Choices) -> Iterator[MeasuredRow]:
-    """Rows of the portfolios and of the stocks; ``--sizes`` chooses how many stocks."""
-    portfolios = read_panel(choices.file(PORTFOLIOS), kind="returns")
-    returns, table = read_returns(choices), read_industries(choices)
+    """Rows of every candidate on every panel; ``--sizes`` chooses how many US stocks."""
+    scores = Scores(choices)
+    summary: dict[str, list[tuple[float, float, float, float, float]]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield from rows("30 industry portfolios, k = 6", lifts(portfolios, 6, 1000, 250, None))
-        chosen = in_large_industries(returns, table)
-        k = chosen.nunique()
-        if k < 2:  # too few stocks were chosen
-            return
-        stocks = read_panel(returns[chosen.index], kind="returns")
-        found = lifts(stocks, k, 500, 247, pd.factorize(chosen)[0])
-        yield from rows(f"{len(chosen)} US stocks, k = {k}", found)
+        for about in find_panels(choices):
+            yield from _panel_rows(about, scores, summary, choices)
+    for name, parts in summary.items():
+        above, low, high, ratio, agreed = np.array(parts).T
+        yield MEANS.row(
+            name,
+            above.mean(),
+            above.min(),
+            int((high < 0).sum()),
+            int((low > 0).sum()),
+            _mean(ratio),
+            _mean(agreed),
+            len(parts),
+        )
+
+
+def _panel_rows(
+    about: PredictionPanel, scores: Scores, summary: dict[str, Any], choices: Choices
+) -> Iterator[MeasuredRow]:
+    title = f"{about.name}, k = {about.k}"
+    every: dict[str, Estimate | None] = {**CANDIDATES, WARD: None}
+    if about.classes is not None:
+        every[CLASSES] = None
+    before: np.ndarray | None = None
+    usual = float("nan")
+    for name, estimate in every.items():
+        found = windows_of(about, name, estimate, scores)
+        if not found:
+            choices.note(f"{title}: {name} has no score")
+            continue
+        lifts = np.array([score["lifts"] for score in found], dtype=float)
+        means = np.nanmean(lifts, axis=0)
+        classes = _mean([score["classes"] for score in found])
+        if before is None:
+            before, usual = means, classes
+        above = 100 * (means / before - 1)
+        low, high = np.quantile(above[1:], [0.05, 0.95])
+        agreed = float("nan") if estimate is None else halves_agree(about, name, estimate, scores)
+        unexplained = _mean([score["unexplained"] for score in found])
+        summary.setdefault(name, []).append((above[0], low, high, classes / usual, agreed))
+        yield PREDICT.row(
+            title, name, means[0], above[0], low, high, classes, agreed, unexplained, len(found)
+        )
+        if estimate is not None:
+            some = [score for score in found if score["chosen_k"]]
+            lift, k = (
+                _mean([score[part] for score in some]) for part in ("chosen_lift", "chosen_k")
+            )
+            yield CHOSEN.row(title, name, lift, k, len(some))
+
+
+def _mean(numbers: Any) -> float:
+    """Mean of the numbers that are known; nan if none is."""
+    known = [x for x in numbers if x is not None and np.isfinite(x)]
+    return float(np.mean(known)) if known else float("nan")
 
 
 MEASUREMENT = Measurement(
     "predict",
-    "Whether members of a group crash together later",
-    (PREDICT,),
+    "Which estimate of dependence finds groups that crash together later",
+    (PREDICT, CHOSEN, MEANS),
     ("sizes", "data"),
     measure,
 )

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from symnmf.dependence.global_tail import unit_diagonal_gram
 from symnmf.dependence.removal import standardize
-from symnmf.dependence.tail import unit_diagonal_gram
 from symnmf.errors import InvalidInput, UnknownName
 from symnmf.numerics import numpy_stream
 

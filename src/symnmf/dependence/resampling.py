@@ -1,0 +1,49 @@
+"""Rows drawn in blocks: one set of resamples for every interval of a panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from symnmf.numerics import numpy_stream
+from symnmf.options import whole_number
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """Samples of the rows of a panel: blocks of successive rows drawn with replacement.
+
+    The same numbers give the same samples, so that intervals of different quantities belong to
+    the same samples without storing them.
+
+    Arguments:
+        T: number of rows.
+        draws: number of samples.
+        block: successive rows drawn together; longer than the dependence between rows.
+        seed: seed of the draws.
+
+    Example:
+        >>> [rows.tolist() for rows in Resamples(T=4, draws=2, block=2)]
+        [[0, 1, 3, 0], [1, 2, 1, 2]]
+    """
+
+    T: int
+    draws: int
+    block: int = 21
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        whole_number("draws", self.draws, 1, 100_000)
+        whole_number("block", self.block, 1, self.T, f"from 1 to the {self.T} rows of the panel")
+
+    def rows(self, draw: int) -> np.ndarray:  # (T,)
+        """Rows of one sample, block after block."""
+        rng = numpy_stream(self.seed, "bootstrap", draw)
+        begins = rng.integers(self.T, size=-(-self.T // self.block))
+        rows: np.ndarray = ((begins[:, None] + np.arange(self.block)) % self.T).ravel()[: self.T]
+        return rows
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self.rows(draw) for draw in range(self.draws))

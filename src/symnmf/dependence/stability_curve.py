@@ -1,0 +1,176 @@
+"""Mean tail dependence as a function of the threshold, for every estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import torch
+from scipy.stats import rankdata
+
+from symnmf.data.panel import Panel
+from symnmf.dependence.global_tail import unit_diagonal_gram
+from symnmf.dependence.independence import mean_entry
+from symnmf.dependence.margins import to_margins
+from symnmf.dependence.pairwise_tail import pairwise_tpdm
+from symnmf.dependence.tail_request import signed_for
+from symnmf.dependence.tail_weights import INDEPENDENCE, tail_weights
+from symnmf.dependence.threshold import Threshold
+from symnmf.errors import InvalidInput
+from symnmf.numerics import numpy_stream
+
+#: A mean entry, and a function that draws it again.
+MeanAndDraw = tuple[float, Callable[[np.random.Generator], float]]
+#: Instruments of which the curve of the pairwise estimator is drawn.
+PAIRWISE_INSTRUMENTS = 40
+
+
+@dataclass(frozen=True)
+class StabilityCurve:
+    """Mean tail dependence against the threshold.
+
+    Attributes:
+        q: (m,) fractions of observations taken as extreme.
+        count: (m,) numbers of exceedances.
+        mean: (m,) mean off-diagonal entries.
+        low, high: (m,) ends of a bootstrap band of the mean.
+        level: (m,) mean entries of independent instruments where they have a closed form.
+    """
+
+    q: np.ndarray
+    count: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    level: np.ndarray | None = None
+
+    @property
+    def above_chance(self) -> np.ndarray:  # (m,)
+        """The means above the level of independence, (mean − level) / (1 − level)."""
+        level = 0.0 if self.level is None else self.level
+        return (self.mean - level) / (1 - level)
+
+
+def threshold_stability(
+    panel: Panel,
+    q: np.ndarray | None = None,
+    *,
+    tail: str = "lower",
+    margins: str = "frechet",
+    estimator: str = "global",
+    weight: str = "",
+    draws: int = 50,
+    level: float = 0.9,
+    seed: int = 0,
+) -> StabilityCurve:
+    """Mean entry of S as a function of the threshold; above chance, it should level off.
+
+    Arguments:
+        panel: panel of returns.
+        q: fractions of observations taken as extreme; by default 0.01 to 0.2.
+        tail, margins, estimator, weight: options of :func:`symnmf.tail_dependence`. For
+            ``"pairwise"`` the curve is that of at most 40 instruments.
+        draws: number of bootstrap samples of the observations for the band.
+        level: coverage of the band.
+        seed: seed of the bootstrap.
+
+    Raises:
+        InvalidInput: a fraction leaves fewer than two exceedances.
+        InvalidTable: the returns have missing numbers.
+    """
+    fractions = np.geomspace(0.01, 0.2, 12) if q is None else np.asarray(q, dtype=float)
+    X = signed_for(panel, tail)
+    rng = numpy_stream(seed, "stability")
+    weight = weight or {"chi": "indicator", "ramp": "ramp"}.get(estimator, "")
+    curve: _Curve
+    if weight:
+        curve = _Weights(X, weight)
+    elif estimator == "pairwise":
+        some = rng.permutation(X.shape[1])[:PAIRWISE_INSTRUMENTS]
+        curve = _Pairwise(to_margins(X[:, np.sort(some)], margins))
+    else:
+        curve = _Global(to_margins(X, margins))
+    rows = []
+    for fraction in fractions:
+        count = int(fraction * len(X) + 1e-9)
+        if count < 2:
+            raise InvalidInput(
+                "q", f"{fraction:g} leaves {count} exceedances", "Pass larger fractions"
+            )
+        mean, again = curve.at(float(fraction))
+        sample = [again(rng) for _ in range(draws)]
+        band = np.quantile(sample, [(1 - level) / 2, (1 + level) / 2]) if draws else (np.nan,) * 2
+        rows.append((count, mean, *band))
+    count_, mean_, low, high = np.array(rows).T
+    found = StabilityCurve(fractions, count_.astype(int), mean_, low, high)
+    return replace(found, level=fractions * INDEPENDENCE[weight]) if weight else found
+
+
+class _Curve(Protocol):
+    """An estimator at a changing threshold."""
+
+    def at(self, q: float) -> MeanAndDraw:
+        """Mean entry at a threshold, and a function that draws it again."""
+
+
+class _Global:
+    """The curve of one radius; the bootstrap draws exceedances."""
+
+    def __init__(self, X: np.ndarray):
+        self.X, self.radii = X, np.sqrt(np.einsum("ti,ti->t", X, X))
+
+    def at(self, q: float) -> MeanAndDraw:
+        """Mean entry at a threshold, and a function that draws it again."""
+        at, _ = Threshold("q", q).exceedances(self.radii)
+        angles = self.X[at] / self.radii[at, None]
+
+        def again(rng: np.random.Generator) -> float:
+            return _mean_of(angles[rng.integers(len(at), size=len(at))])
+
+        return _mean_of(angles), again
+
+
+class _Pairwise:
+    """The curve of one radius for each pair; the bootstrap draws observations."""
+
+    def __init__(self, X: np.ndarray):
+        self.X = X
+
+    def at(self, q: float) -> MeanAndDraw:
+        """Mean entry at a threshold, and a function that draws it again."""
+        T, n = self.X.shape
+        off = ~np.eye(n, dtype=bool)
+
+        def mean(rows: np.ndarray) -> float:
+            return float(pairwise_tpdm(self.X[rows], Threshold("q", q))[off].mean())
+
+        return mean(np.arange(T)), lambda rng: mean(np.sort(rng.integers(T, size=T)))
+
+
+class _Weights:
+    """The curve of weights by rank; the bootstrap draws observations."""
+
+    def __init__(self, X: np.ndarray, weight: str):
+        self.u, self.weight = rankdata(X.T, axis=1) / (len(X) + 1), weight
+
+    def at(self, q: float) -> MeanAndDraw:
+        """Mean entry at a threshold, and a function that draws it again."""
+        W = tail_weights(self.u, q, self.weight)
+        n, T = W.shape
+
+        def mean(times: np.ndarray) -> float:
+            sizes = np.sqrt((W * W) @ times)
+            columns = (1 / np.where(sizes > 0, sizes, np.inf)) @ W
+            return float((times @ columns**2 - n) / (n * (n - 1)))
+
+        def again(rng: np.random.Generator) -> float:
+            return mean(np.bincount(rng.integers(T, size=T), minlength=T).astype(float))
+
+        return mean(np.ones(T)), again
+
+
+def _mean_of(angles: np.ndarray) -> float:  # (n_exc, n)
+    """Mean off-diagonal entry of the unit-diagonal TPDM of some angles."""
+    return mean_entry(unit_diagonal_gram(torch.from_numpy(angles.T.copy()), torch.float64))

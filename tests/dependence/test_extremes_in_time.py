@@ -1,0 +1,98 @@
+"""Asymptotic dependence, clusters of extremes and resamples, against models with known truth."""
+
+import numpy as np
+import pytest
+
+import symnmf as sn
+from symnmf.dependence.asymptotic import asymptotic_dependence
+from symnmf.dependence.extremal_index import extremal_index, propose_run_length
+from symnmf.dependence.resampling import Resamples
+from symnmf.errors import InvalidInput
+
+
+def gaussian(rng, T, rho):
+    Z = rng.standard_normal((T, 2))
+    Z[:, 1] = rho * Z[:, 0] + np.sqrt(1 - rho**2) * Z[:, 1]
+    return Z
+
+
+def test_eta_of_models_whose_eta_is_known():
+    """(1 + ρ) / 2 for a Gaussian copula, 1/2 for independence, 1 for a common heavy factor."""
+    rng = np.random.default_rng(0)
+    T = 20_000
+    truths = {
+        0.5: rng.standard_normal((T, 2)),
+        0.75: gaussian(rng, T, 0.5),
+        1.0: rng.random((T, 1)) ** -1.0 + 0.1 * rng.random((T, 2)) ** -1.0,
+    }
+    for truth, X in truths.items():
+        panel = sn.read_panel(X, kind="returns")
+        found = asymptotic_dependence(panel, q=0.02, tail="upper", draws=50)
+        assert found.eta[0] == pytest.approx(truth, abs=0.09)
+        assert bool(found.dependent[0]) == (truth == 1.0)
+        assert found.low[0] < found.eta[0] < found.high[0]
+        assert found.chi_bar[0] == pytest.approx(2 * found.eta[0] - 1)
+        assert found.count == 400
+
+
+def test_pairs_are_sampled():
+    panel = sn.read_panel(np.random.default_rng(0).standard_normal((300, 30)), kind="returns")
+    found = asymptotic_dependence(panel, draws=3)
+    assert found.pairs.shape == (300, 2)
+    assert (found.pairs[:, 0] < found.pairs[:, 1]).all()
+    with pytest.raises(InvalidInput, match="q: 0.01 leaves 3 extremes"):
+        asymptotic_dependence(panel, q=0.01)
+
+
+@pytest.mark.parametrize(("width", "truth"), [(1, 1.0), (2, 0.5), (4, 0.25)])
+def test_extremal_index_of_moving_maxima(width, truth):
+    """The maximum of `width` successive independent values has the extremal index 1 / width."""
+    z = np.random.default_rng(1).pareto(1, 30_000 + width)
+    x = np.lib.stride_tricks.sliding_window_view(z, width).max(axis=1)
+    found = extremal_index(x, q=0.02)
+    assert found.theta == pytest.approx(truth, abs=0.08)
+    assert found.low <= truth + 0.03
+    assert found.high >= truth - 0.03
+    assert found.clusters == pytest.approx(truth * found.count, rel=0.15)
+    if width > 1:
+        assert width - 1 <= found.run_length <= 6 * width
+
+
+def test_run_length_of_a_panel():
+    rng = np.random.default_rng(0)
+    z = rng.pareto(2, (6003, 5))
+    X = np.lib.stride_tricks.sliding_window_view(z, 4, axis=0).max(axis=-1)
+    assert propose_run_length(sn.read_panel(z, kind="returns"), tail="upper") == 0
+    assert 3 <= propose_run_length(sn.read_panel(X, kind="returns"), tail="upper") <= 20
+    with pytest.raises(InvalidInput, match="leaves 1 extremes"):
+        extremal_index(np.arange(20.0))
+
+
+def test_resamples_are_blocks_of_rows():
+    resamples = Resamples(100, 5, 10, seed=3)
+    for rows in resamples:
+        assert len(rows) == 100
+        steps = np.diff(rows.reshape(10, 10), axis=1) % 100
+        assert (steps == 1).all()
+    assert [r.tolist() for r in resamples] == [r.tolist() for r in Resamples(100, 5, 10, seed=3)]
+    with pytest.raises(InvalidInput, match="block"):
+        Resamples(100, 5, 101)
+
+
+def test_intervals_come_from_the_samples():
+    rng = np.random.default_rng(0)
+    X = rng.standard_t(4, (600, 6)) + 2 * rng.standard_t(4, (600, 2)).repeat(3, axis=1)
+    panel = sn.read_panel(X, kind="returns")
+    options = {"estimator": "ramp", "q": 0.5}
+    S = sn.tail_dependence(panel, **options)
+    result = sn.factorize(S, 2)
+    held = sn.bootstrap(panel, result, draws=12, seed=5, **options)
+    drawn = np.stack([
+        sn.tail_dependence(panel.at(np.sort(rows)), **options).to_dense().numpy()
+        for rows in Resamples(600, 12, 21, seed=5)
+    ])  # fmt: skip
+    np.testing.assert_allclose(held.entries, np.quantile(drawn, [0.05, 0.95], axis=0), atol=1e-6)
+    H = result.H.numpy()
+    inside = (held.loadings[0] - 0.05 <= H) & (held.loadings[1] + 0.05 >= H)
+    assert inside.mean() > 0.8
+    assert held.level == 0.9
