@@ -56,7 +56,7 @@ _HOME = {
     "rolling": "grouping.rolling",
     "save": "analysis.folder",
     "save_rolling": "grouping.rolling_folder",
-    "significance": "grouping.stability",
+    "significance": "grouping.significance",
     "silhouette": "grouping.silhouette",
     "spherical_kmeans": "grouping.spherical_kmeans",
     "suggest_rank": "grouping.rank_selection",
@@ -94,9 +94,10 @@ if TYPE_CHECKING:
     from symnmf.grouping.rank_selection import suggest_rank
     from symnmf.grouping.rolling import rolling
     from symnmf.grouping.rolling_folder import load_rolling, save_rolling
+    from symnmf.grouping.significance import significance
     from symnmf.grouping.silhouette import silhouette
     from symnmf.grouping.spherical_kmeans import spherical_kmeans
-    from symnmf.grouping.stability import bootstrap, significance
+    from symnmf.grouping.stability import bootstrap
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.operators.stored import open_matrix, write_matrix
     from symnmf.planning.recommendation import recommend

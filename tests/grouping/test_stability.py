@@ -1,11 +1,11 @@
-"""Do groups hold in resampled time, and against independence?"""
+"""Do groups hold in resampled time?"""
 
 import numpy as np
 import pytest
 
 import symnmf as sn
 from symnmf.errors import InvalidInput
-from symnmf.grouping.stability import bootstrap, significance
+from symnmf.grouping.stability import bootstrap
 
 
 def returns(T=800, seed=0):
@@ -40,21 +40,3 @@ def test_the_same_seed_gives_the_same_draws():
     np.testing.assert_array_equal(one.together, two.together)
     with pytest.raises(InvalidInput, match="block: got 0"):
         bootstrap(panel, result, "correlation", block=0)
-
-
-def test_tail_groups_against_independence():
-    panel = returns()
-    S = sn.tail_dependence(panel)
-    result = sn.factorize(S, 4, n_init=5)
-    found = significance(panel, S, result, draws=19)
-    clear = [g for g in range(4) if (result.labels()[:18] == g).sum() == 6]
-    assert len(clear) >= 2
-    assert (found.p_value[clear] == 1 / 20).all()
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        noise = sn.read_panel(rng.normal(size=(800, 20)), kind="returns")
-        T = sn.tail_dependence(noise)
-        chance = significance(noise, T, sn.factorize(T, 4, n_init=1), draws=9)
-        assert np.nanmin(chance.p_value) > 0.1
-    with pytest.raises(InvalidInput, match="S: is not a TPDM"):
-        significance(panel, sn.abs_correlation(panel), result)

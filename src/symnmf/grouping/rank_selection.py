@@ -157,7 +157,11 @@ def suggest_for_panel(
     predicts = f"{a} factors of one half of the days predict the other half best"
     above = _above(noise.count, len(found.values))
     if a == 1 or b == 1 or not prediction.any_groups:
-        why = (f"no groups: {_why_none(a, b)}", *([above] if b > 1 else []), *_spectrum_words(found))
+        why = (
+            f"no groups: {_why_none(a, b)}",
+            *([above] if b > 1 else []),
+            *_spectrum_words(found),
+        )
         return replace(_of(found, 1, why), **known)
     k = min(b, most) if a >= b else round(sqrt(a * b))
     low, high = min(prediction.careful, b, k), max(k, b if a >= b else min(b, most))

@@ -1,8 +1,7 @@
-"""Stability of groups under resampling in time, and significance against independence."""
+"""Stability of groups under resampling in time."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +14,9 @@ from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
-from symnmf.dependence.tail import TailEstimate
-from symnmf.errors import InvalidInput
 from symnmf.factorization import run
-from symnmf.grouping.between_groups import cohesion
 from symnmf.grouping.portfolio_risk import check_panel
 from symnmf.numerics import numpy_stream
-from symnmf.operators import SymmetricOperator
 from symnmf.options import whole_number
 from symnmf.resources import require_memory
 
@@ -103,76 +98,3 @@ def bootstrap(
     own[labels < 0] = torch.nan
     means = torch.stack([own[labels == g].mean() for g in range(k)])
     return Stability(together, means.numpy(), own.numpy(), draws, block)
-
-
-@dataclass(frozen=True)
-class Significance:
-    """Tail dependence within groups, compared with groups found in independent instruments.
-
-    Attributes:
-        within: (k,) mean entry of S between members of each group, in the order of the columns of
-            H; NaN for fewer than two members.
-        baseline: (draws,) the largest such mean over the groups found after every column of the
-            panel was shuffled separately.
-        p_value: (k,) share of the shuffles whose best group reaches the mean of the group, never
-            below 1 / (draws + 1); it holds for all groups jointly.
-    """
-
-    within: np.ndarray
-    baseline: np.ndarray
-    p_value: np.ndarray
-
-
-def significance(
-    panel: Panel, S: SymmetricOperator, result: Result, *, draws: int = 39, seed: int = 0
-) -> Significance:
-    """Whether the groups of a TPDM have more dependence than groups that arise by chance.
-
-    Groups are selected for their dependence, in the data as in every shuffle. A group is therefore
-    compared with the best group of each shuffle.
-
-    Arguments:
-        panel: the returns.
-        S: the TPDM of the panel by the global estimator.
-        result: a factorization of S.
-        draws: number of shuffles; each is estimated and fitted.
-        seed: seed of the shuffles and the fits.
-
-    Raises:
-        InvalidInput: S is not a TPDM by the global estimator, or the panel is not that of the
-            result.
-
-    Example:
-        >>> import symnmf as sn
-        >>> from symnmf.data.samples import sp500_prices
-        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
-        >>> S = sn.tail_dependence(panel)
-        >>> found = significance(panel, S, sn.factorize(S, k=3), draws=3)
-        >>> found.p_value.tolist()  # no shuffle has a group like these; 1 / (3 + 1) is the least
-        [0.25, 0.25, 0.25]
-    """
-    from symnmf.dependence.tail import tail_dependence
-
-    about = S.provenance
-    if not isinstance(about, TailEstimate) or about.estimator != "global":
-        raise InvalidInput(
-            "S",
-            "is not a TPDM of tail_dependence by the global estimator",
-            "Pass the matrix that tail_dependence returned",
-        )
-    check_panel(panel, result)
-    labels, k = result.labels(), result.H.shape[1]
-    found = cohesion(S, labels, k)
-    options: dict[str, Any] = {"tail": about.tail, "margins": about.margins, "alpha": about.alpha}
-    baseline = np.empty(draws)
-    for draw in range(draws):
-        values = numpy_stream(seed, "significance", draw).permuted(panel.values, axis=0)
-        shuffled = panel.with_values(values)
-        T0 = tail_dependence(shuffled, count=len(about.exceedances), allow_few=True, **options)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the groups of a shuffle are not reported
-            fit = run(Problem(T0, k, seed), handle_interrupt=False)
-        chance = cohesion(T0, fit.labels(), k)
-        baseline[draw] = np.nanmax(chance) if np.isfinite(chance).any() else 0.0
-    p_value = (1 + (baseline[:, None] >= found).sum(axis=0)) / (draws + 1)
-    return Significance(found, baseline, np.where(np.isnan(found), np.nan, p_value))
