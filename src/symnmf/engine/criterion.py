@@ -9,7 +9,7 @@ from torch import Tensor
 
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.certificate import Certificate
-from symnmf.core.objective import error, gradient, gradient_resolution, projected_norm
+from symnmf.core.objective import gradient, gradient_resolution, projected_norm
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check
 from symnmf.options import check_options, option
@@ -96,8 +96,8 @@ class RunMonitor:
             warm: whether the warm-up is over and a whole interval has passed since the last check;
                 otherwise the check cannot be stagnant.
         """
-        problem, frob_sq = self.problem, self.problem.S.frob_sq()
-        now = error(H, SH, frob_sq)
+        problem = self.problem
+        now = problem.error(H, SH)
         kkt, gate = self._kkt(H, SH)
         first, last = (self.history[0], self.history[-1]) if self.history else (None, None)
         drop = last.error - now if last else float("inf")
@@ -143,8 +143,8 @@ class RunMonitor:
             error=check.error,
             floor_low=low,
             floor_high=high,
-            floor_exact=self.problem.spectrum.exact,
-            rank_one=self.problem.spectrum.rank_one,
+            floor_exact=self.bounds.exact,
+            rank_one=self.bounds.rank_one,
             excess=self.bounds.excess(check.error),
             factors_explained=self.bounds.factors_explained(check.error),
             factors_available=self.bounds.factors_available(),
@@ -155,6 +155,7 @@ class RunMonitor:
             collapsed=collapsed,
             converged=check.gates_met and not collapsed,
             paper_converged=paper_gates(check, self.problem.S.n),
+            observed=self.problem.share,
         )
 
     def _kkt(self, H: Tensor, SH: Tensor) -> tuple[float, float]:
