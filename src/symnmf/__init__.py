@@ -45,6 +45,7 @@ _HOME = {
     "group_of": "grouping.naming",
     "group_returns": "grouping.group_series",
     "groups": "grouping.naming",
+    "hierarchy": "grouping.hierarchy",
     "load": "analysis.folder",
     "load_rolling": "grouping.rolling_folder",
     "loadings_for": "grouping.new_instruments",
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from symnmf.factorization import factorize
     from symnmf.grouping.comparison import align, compare
     from symnmf.grouping.group_series import group_returns
+    from symnmf.grouping.hierarchy import hierarchy
     from symnmf.grouping.naming import Group, group_of, groups
     from symnmf.grouping.new_instruments import loadings_for
     from symnmf.grouping.portfolio_risk import tail_risk, tail_scales, variance_risk

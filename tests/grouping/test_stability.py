@@ -40,3 +40,31 @@ def test_the_same_seed_gives_the_same_draws():
     np.testing.assert_array_equal(one.together, two.together)
     with pytest.raises(InvalidInput, match="block: got 0"):
         bootstrap(panel, result, "correlation", block=0)
+
+
+def test_consensus_leaves_out_what_belongs_nowhere():
+    panel = returns(400)
+    result = sn.factorize(sn.abs_correlation(panel), 4, n_init=2)
+    held = bootstrap(panel, result, "correlation", draws=8)
+    found = held.consensus()
+    assert held.agreement > 0.7
+    assert held.advice == ""
+    for begin in (0, 6, 12):
+        assert len(set(found[begin : begin + 6].tolist())) == 1
+        assert found[begin] >= 0
+    assert len(set(found[[0, 6, 12]].tolist())) == 3
+    assert (
+        (held.consensus(1.0) >= 0).sum() <= (found >= 0).sum() <= (held.consensus(0.0) >= 0).sum()
+    )
+    with pytest.raises(InvalidInput, match="sure: got 2"):
+        held.consensus(2)
+
+
+def test_too_many_groups_are_advised_to_merge():
+    rng = np.random.default_rng(0)
+    own = np.repeat(rng.normal(size=(300, 2)), 10, axis=1)
+    panel = sn.read_panel(own + 0.8 * rng.normal(size=(300, 20)), kind="returns")
+    result = sn.factorize(sn.abs_correlation(panel), 6, n_init=1)
+    held = bootstrap(panel, result, "correlation", draws=6)
+    assert held.agreement < 0.7
+    assert "merge them, or try k = 5" in held.advice

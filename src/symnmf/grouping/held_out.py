@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from symnmf.core.spectrum import Spectrum
+from symnmf.core.result import Result
+from symnmf.core.spectrum import Spectrum, leading
+from symnmf.errors import InvalidInput
 from symnmf.operators import SymmetricOperator
 
 
@@ -92,3 +94,35 @@ def factor_fit(H: Tensor, other: OffDiagonal) -> float:
     squares = (H.T @ H).square().sum() - diag.square().sum()
     cross = (H * image).sum() - other.diag @ diag
     return float(other.fit(total[None], squares[None], cross[None])[0])
+
+
+def score_on(result: Result, S: SymmetricOperator, other: SymmetricOperator) -> float:
+    """Fit of a factorization to the dependence of other days, relative to that of one factor.
+
+        1 − (1 − R²(H Hᵀ, S')) / (1 − R²(λ₁ u₁ u₁ᵀ, S'))
+
+    Arguments:
+        result: a factorization of S.
+        S: the matrix that was factorized.
+        other: S', of the same instruments on other days.
+
+    Raises:
+        InvalidInput: the instruments differ.
+    """
+    mine, theirs = list(S.names or range(S.n)), list(other.names or range(other.n))
+    H, vectors = result.H, leading(S, 1)
+    if mine != theirs:
+        if sorted(map(str, mine)) != sorted(map(str, theirs)):
+            away = sorted({*map(str, mine)} ^ {*map(str, theirs)})
+            raise InvalidInput(
+                "X",
+                f"has not the instruments of the fit: {', '.join(away[:5])} differ",
+                "Pass a table with the same columns",
+            )
+        place = {name: i for i, name in enumerate(mine)}
+        order = torch.tensor([place[name] for name in theirs])
+        H = H[order]
+        vectors = replace(vectors, vectors=vectors.vectors[order])
+    sums = OffDiagonal.of(other)
+    one = float(spectral_fit(vectors, sums, 1)[0])
+    return 1 - (1 - factor_fit(H, sums)) / max(1 - one, 1e-12)
