@@ -45,6 +45,7 @@ _HOME = {
     "group_of": "grouping.naming",
     "group_returns": "grouping.group_series",
     "groups": "grouping.naming",
+    "hierarchy": "grouping.hierarchy",
     "load": "analysis.folder",
     "load_rolling": "grouping.rolling_folder",
     "loadings_for": "grouping.new_instruments",
@@ -56,7 +57,7 @@ _HOME = {
     "rolling": "grouping.rolling",
     "save": "analysis.folder",
     "save_rolling": "grouping.rolling_folder",
-    "significance": "grouping.stability",
+    "significance": "grouping.significance",
     "silhouette": "grouping.silhouette",
     "spherical_kmeans": "grouping.spherical_kmeans",
     "suggest_rank": "grouping.rank_selection",
@@ -88,15 +89,17 @@ if TYPE_CHECKING:
     from symnmf.factorization import factorize
     from symnmf.grouping.comparison import align, compare
     from symnmf.grouping.group_series import group_returns
+    from symnmf.grouping.hierarchy import hierarchy
     from symnmf.grouping.naming import Group, group_of, groups
     from symnmf.grouping.new_instruments import loadings_for
     from symnmf.grouping.portfolio_risk import tail_risk, tail_scales, variance_risk
     from symnmf.grouping.rank_selection import suggest_rank
     from symnmf.grouping.rolling import rolling
     from symnmf.grouping.rolling_folder import load_rolling, save_rolling
+    from symnmf.grouping.significance import significance
     from symnmf.grouping.silhouette import silhouette
     from symnmf.grouping.spherical_kmeans import spherical_kmeans
-    from symnmf.grouping.stability import bootstrap, significance
+    from symnmf.grouping.stability import bootstrap
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.operators.stored import open_matrix, write_matrix
     from symnmf.planning.recommendation import recommend

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symnmf.analysis import analyse
+from symnmf.analysis.loading import load_data
 from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
 from symnmf.factorization import factorize
+from symnmf.grouping.held_out import score_on
 from symnmf.grouping.result_tables import labels_columns, loadings_columns
 
 
@@ -187,6 +189,35 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
         Labels are columns of H from 0, in the order of the columns of the table that remain.
         """
         return np.asarray(self.fit(X).result_.labels().cpu().numpy())
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How well the groups explain the dependence of other days; ``y`` is ignored.
+
+            1 − (1 − R²(H Hᵀ, S')) / (1 − R²(one factor, S')),   over the off-diagonal entries
+
+        S' is the dependence matrix of the table X, and R² the squared correlation of its entries
+        with those of the fit. The score is 0 for groups that predict no better than the leading
+        factor of the fit, and 1 for a perfect prediction. It makes ``cross_val_score`` and
+        ``GridSearchCV`` work over the number of groups and the options of the dependence; pass
+        them ``KFold(shuffle=False)`` or a split by time, and returns instead of prices.
+
+        Arguments:
+            X: table with the instruments of the fit.
+            y: ignored.
+
+        Raises:
+            InvalidInput: the table has not the instruments of the fit.
+        """
+        check_is_fitted(self, "result_")
+        other = load_data(
+            X,
+            self.kind,
+            self.dependence,
+            self.dependence_options or {},
+            self.missing,
+            self.max_missing,
+        ).operator
+        return score_on(self.result_, self.operator_, other)
 
 
 def _table(like: Any, columns: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from symnmf.core.labels import in_group_order
+from symnmf.core.observed_problem import ObservedProblem
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.core.result_warnings import warn_of_result, warn_of_single_events
@@ -24,7 +26,9 @@ from symnmf.distributed.process_group import processes_on_this_machine
 from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called, spelled
-from symnmf.operators import SymmetricOperator, as_operator
+from symnmf.operators import DenseOperator, SymmetricOperator, as_operator
+from symnmf.operators.conversion import frame_names
+from symnmf.operators.observed import ObservedEntries, observed_entries
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import workspace_bytes
@@ -39,6 +43,8 @@ def factorize(
     k: int,
     solver: str | Solver[Any] = SOLVER,
     *,
+    mask: Any = None,
+    weights: Any = None,
     seed: int = SEED,
     start: str | Tensor | np.ndarray | None = None,
     n_init: int | None = None,
@@ -65,6 +71,12 @@ def factorize(
         solver: name of a solver (``symnmf solvers`` lists them) or a :class:`Solver` object;
             ``"auto"`` follows :func:`symnmf.recommend` and records its choice and the reasons in
             ``notes``.
+        mask: (n, n) truth values, True where S is observed; or ``"nan"`` for the entries that are
+            not NaN. The fit is then to the observed entries, by ``"admm"`` unless another solver
+            that only multiplies with S is chosen (:data:`WITHOUT_ENTRIES` lists them), and the
+            certificate says over which share of the entries its error is. S is made dense.
+        weights: (n, n) numbers of at least zero, instead of a mask: the weight of the squared
+            error of each entry; zero where an entry is missing.
         seed: seed of the start and of every draw; the same seed gives the same answer.
         start: ``"random"`` (as in the paper), ``"uniform"`` (entries in [0, 1], as in the paper's
             public code), ``"nndsvd"``, or an (n, k) factor H0; by default the start that the
@@ -105,12 +117,27 @@ def factorize(
         'EXACT'
     """
     since = perf_counter()
+    if start is not None and not isinstance(start, str | Tensor):
+        start = torch.from_numpy(np.array(start, dtype=np.float64))
+    if mask is not None or weights is not None:
+        _check_observed(mask, weights, checkpoint, device)
+        seen = observed_entries(S, mask, weights, dtype, frame_names(S))
+        problem, request = _observed_problem(seen, k, solver, seed, start, n_init, options)
+        return run(
+            problem,
+            request,
+            try_exact=False,
+            monitor=_observed_monitor(kkt_gate, seen.n),
+            progress=progress,
+            callbacks=callbacks,
+            since=since,
+            max_iter=max_iter,
+            max_seconds=max_seconds,
+        )
     operator = as_operator(S, dtype=dtype, device=device)
     if published:
         options = {**_published(operator, solver, start), **options}
     request = Request.of(solver, n_init, options)
-    if start is not None and not isinstance(start, str | Tensor):
-        start = torch.from_numpy(np.array(start, dtype=np.float64))
     problem = Problem(operator, k, seed, request.start if start is None else start)
     return run(
         problem,
@@ -138,6 +165,62 @@ def _published(S: SymmetricOperator, solver: Any, start: Any) -> dict[str, Any]:
     tail = S.provenance is not None and S.provenance.is_tail
     name = start if isinstance(start, str) else "random"
     return find(solver).published(S.n, tail=tail, start=name)
+
+
+#: Solvers that use S only in the product S H, and can therefore fit some of its entries.
+WITHOUT_ENTRIES = ("admm", "hals", "anls", "mu", "adagrad", "rmsprop", "adam", "pgd-momentum")
+
+
+#: Gate of the gradient where entries are missing, as a fraction of that of the paper.
+OBSERVED_GATE = 0.02
+
+
+def _observed_monitor(kkt_gate: float | None, n: int) -> Monitor:
+    """Stricter gates: without a floor, only the gradient tells how far a fit has come."""
+    return Monitor(kkt_gate=kkt_gate or OBSERVED_GATE * Monitor().gate(n), stagnation=1e-7)
+
+
+def _check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> None:
+    """Raise an error for what cannot be combined with a mask."""
+    if mask is not None and weights is not None:
+        raise InvalidInput(
+            "mask",
+            "was given together with weights",
+            "Pass weights that are zero where S is missing",
+        )
+    for name, value in (("checkpoint", checkpoint), ("device", device)):
+        if value is not None:
+            raise InvalidInput(name, "cannot be combined with a mask or weights", "Leave it out")
+
+
+def _observed_problem(
+    S: ObservedEntries,
+    k: int,
+    solver: str | Solver[Any],
+    seed: int,
+    start: str | Tensor | None,
+    n_init: int | None,
+    options: dict[str, Any],
+) -> tuple[Problem, Request]:
+    """The problem of some entries, started at a fit of S completed by the means of its rows."""
+    name = "admm" if solver == SOLVER else solver
+    if isinstance(name, str) and name not in WITHOUT_ENTRIES:
+        raise InvalidInput(
+            "solver",
+            f"{name!r} needs every entry of S",
+            f"Choose one of {', '.join(WITHOUT_ENTRIES)} with a mask or weights",
+        )
+    request = Request.of(name, 1, options)
+    if start is None:
+        starts = N_INIT if n_init is None else n_init
+        filled = DenseOperator(S.completed().clamp_(min=0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is returned has warnings of its own
+            start = run(Problem(filled, k, seed), Request(n_init=starts)).H
+            # A second time, with the missing entries as the first fit has them.
+            filled = DenseOperator(S.completed(start.to(S.dtype)).clamp_(min=0))
+            start = run(Problem(filled, k, seed, start.to(S.dtype)), Request(n_init=1)).H
+    return ObservedProblem(S, k, seed, start), request
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,6 +18,7 @@ from symnmf.analysis.folder import ResultFolder
 from symnmf.cli import main
 from symnmf.data.samples import sp500_prices
 from symnmf.errors import FolderBusy, InvalidFile
+from symnmf.report import gather, render
 
 #: The command line shows warnings as lines; here they would end it.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -213,3 +215,11 @@ def test_a_report_needs_the_evidence():
     found = sn.analyse([[1.0, 0.5], [0.5, 1.0]], 1, kind="matrix", evidence=False)
     with pytest.raises(sn.SymnmfError, match="no evidence"):
         sn.write_report("nowhere.html", found)
+
+
+def test_a_table_without_groups_is_said_to_have_none():
+    values = np.random.default_rng(0).normal(size=(400, 30))
+    found = sn.analyse(values, kind="returns", dependence="correlation")
+    assert found.result.H.shape[1] == found.rank.k == 1
+    assert "no groups" in found.result.notes[0]
+    assert "no groups" in render(gather(found))

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import symnmf as sn
 from symnmf.data.samples import sp500_prices
-from symnmf.errors import InvalidTable, SingleEventsWarning, UnknownName
+from symnmf.errors import InvalidInput, InvalidTable, SingleEventsWarning, UnknownName
 
 
 @pytest.mark.parametrize("dependence", ["tail", "correlation"])
@@ -68,3 +68,36 @@ def test_more_groups_than_the_exceedances_can_tell_apart_are_warned_of():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sn.DependenceFactors(4, kind="prices").fit(prices)
+
+
+def table_of_groups(T=600, seed=0):
+    rng = np.random.default_rng(seed)
+    own = np.repeat(rng.normal(size=(T, 4)), 8, axis=1)
+    values = own + rng.normal(size=(T, 1)) + rng.normal(size=(T, 32))
+    return pd.DataFrame(values, columns=[f"s{i}" for i in range(32)])
+
+
+def test_the_score_is_the_fit_to_other_days_relative_to_one_factor():
+    table, later = table_of_groups(), table_of_groups(seed=1)
+    model = sn.DependenceFactors(4, dependence="correlation").fit(table)
+    S, T = (sn.abs_correlation(t).to_dense().double().numpy() for t in (table, later))
+    off = ~np.eye(32, dtype=bool)
+    H = model.result_.H.double().numpy()
+    values, vectors = np.linalg.eigh(S)
+    one = values[-1] * np.outer(vectors[:, -1], vectors[:, -1])
+    fit = [np.corrcoef(M[off], T[off])[0, 1] ** 2 for M in (H @ H.T, one)]
+    assert model.score(later) == pytest.approx(1 - (1 - fit[0]) / (1 - fit[1]), rel=1e-4)
+    assert model.score(later) > 0.5
+    assert model.score(later[later.columns[::-1]]) == pytest.approx(model.score(later), rel=1e-5)
+    with pytest.raises(InvalidInput, match="X: has not the instruments"):
+        model.score(later.drop(columns="s3"))
+
+
+def test_a_grid_search_over_the_number_of_groups():
+    from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+    table = table_of_groups()
+    model = sn.DependenceFactors(dependence="correlation", n_init=1)
+    search = GridSearchCV(model, {"n_components": [2, 4, 9]}, cv=KFold(2), refit=False).fit(table)
+    assert search.best_params_ == {"n_components": 4}
+    assert len(cross_val_score(clone(model), table, cv=KFold(2))) == 2

@@ -1,11 +1,11 @@
-"""Do groups hold in resampled time, and against independence?"""
+"""Do groups hold in resampled time?"""
 
 import numpy as np
 import pytest
 
 import symnmf as sn
 from symnmf.errors import InvalidInput
-from symnmf.grouping.stability import bootstrap, significance
+from symnmf.grouping.stability import bootstrap
 
 
 def returns(T=800, seed=0):
@@ -42,19 +42,29 @@ def test_the_same_seed_gives_the_same_draws():
         bootstrap(panel, result, "correlation", block=0)
 
 
-def test_tail_groups_against_independence():
-    panel = returns()
-    S = sn.tail_dependence(panel)
-    result = sn.factorize(S, 4, n_init=5)
-    found = significance(panel, S, result, draws=19)
-    clear = [g for g in range(4) if (result.labels()[:18] == g).sum() == 6]
-    assert len(clear) >= 2
-    assert (found.p_value[clear] == 1 / 20).all()
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        noise = sn.read_panel(rng.normal(size=(800, 20)), kind="returns")
-        T = sn.tail_dependence(noise)
-        chance = significance(noise, T, sn.factorize(T, 4, n_init=1), draws=9)
-        assert np.nanmin(chance.p_value) > 0.1
-    with pytest.raises(InvalidInput, match="S: is not a TPDM"):
-        significance(panel, sn.abs_correlation(panel), result)
+def test_consensus_leaves_out_what_belongs_nowhere():
+    panel = returns(400)
+    result = sn.factorize(sn.abs_correlation(panel), 4, n_init=2)
+    held = bootstrap(panel, result, "correlation", draws=8)
+    found = held.consensus()
+    assert held.agreement > 0.7
+    assert held.advice == ""
+    for begin in (0, 6, 12):
+        assert len(set(found[begin : begin + 6].tolist())) == 1
+        assert found[begin] >= 0
+    assert len(set(found[[0, 6, 12]].tolist())) == 3
+    assert (
+        (held.consensus(1.0) >= 0).sum() <= (found >= 0).sum() <= (held.consensus(0.0) >= 0).sum()
+    )
+    with pytest.raises(InvalidInput, match="sure: got 2"):
+        held.consensus(2)
+
+
+def test_too_many_groups_are_advised_to_merge():
+    rng = np.random.default_rng(0)
+    own = np.repeat(rng.normal(size=(300, 2)), 10, axis=1)
+    panel = sn.read_panel(own + 0.8 * rng.normal(size=(300, 20)), kind="returns")
+    result = sn.factorize(sn.abs_correlation(panel), 6, n_init=1)
+    held = bootstrap(panel, result, "correlation", draws=6)
+    assert held.agreement < 0.7
+    assert "merge them, or try k = 5" in held.advice

@@ -25,7 +25,8 @@ from symnmf.grouping.between_groups import dependence_between
 from symnmf.grouping.comparison import Comparison, compare
 from symnmf.grouping.group_series import signs_in_groups
 from symnmf.grouping.naming import Group, groups
-from symnmf.grouping.rank_selection import RankSuggestion, suggest_rank
+from symnmf.grouping.panel_versions import Estimator
+from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, suggest_rank
 from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
 from symnmf.operators import SymmetricOperator
 from symnmf.storage.checkpoint import Checkpoint
@@ -219,7 +220,14 @@ def analyse(
     )
     rank = None
     if k is None:
-        rank = _suggest(loaded, seed, process_group)
+        if process_group is not None:
+            raise InvalidInput(
+                "k",
+                "was not given",
+                "Pass it where several processes share the rows; `symnmf rank` and "
+                "symnmf.suggest_rank suggest a number",
+            )
+        rank = _suggest(loaded, dependence, dependence_options or {}, seed)
         k = rank.k
     result = factorize(
         loaded.operator,
@@ -237,7 +245,8 @@ def analyse(
         **(options or {}),
     )
     if rank is not None:
-        why = (f"k = {rank.k} was suggested: {rank.reasons[0]}", *rank.reasons[1:])
+        words = "" if rank.k == 1 else f"{rank.words}: "
+        why = (f"k = {rank.k} was suggested: {words}{rank.reasons[0]}", *rank.reasons[1:])
         result = replace(result, notes=(*why, *result.notes))
     return Analysis(
         result=result,
@@ -252,16 +261,14 @@ def analyse(
     )
 
 
-def _suggest(loaded: LoadedData, seed: int, process_group: ProcessGroup | None) -> RankSuggestion:
+def _suggest(
+    loaded: LoadedData, dependence: str, options: Mapping[str, Any], seed: int
+) -> RankSuggestion:
     """The number of groups, with reasons."""
-    if process_group is not None:
-        raise InvalidInput(
-            "k",
-            "was not given",
-            "Pass it where several processes share the rows; `symnmf rank` and "
-            "symnmf.suggest_rank suggest a number",
-        )
-    return suggest_rank(loaded.operator, seed=seed)
+    if loaded.panel is None:
+        return suggest_rank(loaded.operator, seed=seed)
+    estimator = Estimator.of(loaded.operator, loaded.panel, dependence, options)
+    return suggest_for_panel(loaded.panel, loaded.operator, estimator, None, seed)
 
 
 def _title(data: Any) -> str:

@@ -58,7 +58,7 @@ def fit(
     context: typer.Context,
     k: Annotated[
         int | None,
-        typer.Option("--k", help="Number of groups (default: suggested from the spectrum)."),
+        typer.Option("--k", help="Number of groups (default: suggested, as by `symnmf rank`)."),
     ] = None,
     matrix: Annotated[
         Path | None,

@@ -37,6 +37,16 @@ class ErrorBounds:
         return error_resolution(self.dtype)
 
     @property
+    def exact(self) -> bool:
+        """Whether the floor is exact, up to rounding."""
+        return self.spectrum.exact
+
+    @property
+    def rank_one(self) -> float:
+        """Error of the best single column."""
+        return self.spectrum.rank_one
+
+    @property
     def floor(self) -> tuple[float, float]:
         """Interval that contains the least error of rank k."""
         return self.spectrum.floor(self.k)

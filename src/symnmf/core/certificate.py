@@ -41,6 +41,8 @@ class Certificate:
         exact: whether the factor is known to be optimal, in closed form.
         agreement: mean pairwise adjusted Rand index of the labels of several good starts; None
             with a single start.
+        observed: share of the entries of S that is observed, over which the error is; there is no
+            floor then, no excess, and no number of explained factors. None for all entries.
 
     Example:
         >>> import numpy as np, symnmf as sn
@@ -68,6 +70,7 @@ class Certificate:
     paper_iteration: int | None = None
     exact: bool = False
     agreement: float | None = None
+    observed: float | None = None
 
     @property
     def ambiguous(self) -> bool:
@@ -86,6 +89,12 @@ class Certificate:
         near = "" if self.excess is None else f" {100 * self.excess:.2g} % above the global floor"
         if abs(self.error - self.floor_low) < self.resolution:
             near = " at the global floor"
+        if self.observed is not None:
+            done = "Converged" if self.converged else "Not converged"
+            return (
+                f"{done}: error {self.error:.3g} over the observed {100 * self.observed:.3g} % of "
+                "the entries; no floor is known where entries are missing."
+            )
         fit = f"fit{near}, {self.factors_explained} of {self.factors_available} factors explained"
         if not self.converged:
             return f"Not converged: {fit}."
@@ -104,13 +113,17 @@ class Certificate:
         excess = "–" if self.excess is None else f"{self.excess:.4f} (0 best, 1 no groups)"
         if abs(self.error - self.floor_low) < self.resolution:
             excess = "0, to the resolution of the arithmetic"
+        floor = f"{low if low == high else f'{low} to {high}'} ({how})"
+        factors = f"{self.factors_explained} of {self.factors_available}"
+        if self.observed is not None:
+            floor, factors = "unknown: entries are missing or weighted", "unknown"
         lines = [
             ("verdict", self.verdict),
             ("error", f"{self.error:.4g}"),
-            ("least possible error", f"{low if low == high else f'{low} to {high}'} ({how})"),
+            ("least possible error", floor),
             ("error of one factor", f"{self.rank_one:.4g}"),
             ("excess", excess),
-            ("factors explained", f"{self.factors_explained} of {self.factors_available}"),
+            ("factors explained", factors),
             ("gradient", f"{self.kkt:.3g}, gate {self.kkt_gate:.3g} ({self.kkt_bound})"),
             ("the paper's three gates", self._paper_gates()),
             ("resolution", f"{self.resolution:.2g}"),

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from symnmf.core.bounds import ErrorBounds
+from symnmf.core.objective import error
 from symnmf.core.spectrum import Spectrum, leading
 from symnmf.core.start import check_start, given_start, nndsvd_start, random_start, uniform_start
 from symnmf.operators import CountingOperator, LowRankOperator, SymmetricOperator
@@ -148,6 +149,13 @@ class Problem:
             f"entries of S are of the size {size:.2g}: S was divided by 2^{2 * power} before the "
             f"fit and H multiplied by 2^{power} after it, which changes no digit",
         )
+
+    #: Share of the entries of S that is observed; None for all of them.
+    share: float | None = None
+
+    def error(self, H: Tensor, SH: Tensor) -> float:
+        """Relative squared error of H, from the product S @ H."""
+        return error(H, SH, self.S.frob_sq())
 
     @cached_property
     def spectrum(self) -> Spectrum:

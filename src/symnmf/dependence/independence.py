@@ -49,16 +49,8 @@ def rearranged(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (
     return out
 
 
-def estimate_again(about: TailEstimate, panel: Panel, **changes: Any) -> SymmetricOperator:
-    """The estimate that an existing one describes, from another panel, without shrinkage.
-
-    Arguments:
-        about: how the existing matrix was estimated.
-        panel: panel of returns.
-        changes: arguments of :func:`symnmf.tail_dependence` that differ.
-    """
-    from symnmf.dependence.tail import tail_dependence
-
+def recorded_options(about: TailEstimate) -> dict[str, Any]:
+    """The arguments of :func:`symnmf.tail_dependence` that an estimate records."""
     options: dict[str, Any] = {
         "tail": about.tail,
         "margins": about.margins,
@@ -75,7 +67,20 @@ def estimate_again(about: TailEstimate, panel: Panel, **changes: Any) -> Symmetr
         options["count"] = len(about.exceedances)
     else:
         options["q"] = about.q
-    return tail_dependence(panel, **{**options, **changes})
+    return options
+
+
+def estimate_again(about: TailEstimate, panel: Panel, **changes: Any) -> SymmetricOperator:
+    """The estimate that an existing one describes, from another panel, without shrinkage.
+
+    Arguments:
+        about: how the existing matrix was estimated.
+        panel: panel of returns.
+        changes: arguments of :func:`symnmf.tail_dependence` that differ.
+    """
+    from symnmf.dependence.tail import tail_dependence
+
+    return tail_dependence(panel, **{**recorded_options(about), **changes})
 
 
 def independence_baseline(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.certificate import Certificate
-from symnmf.core.objective import error, gradient, gradient_resolution, projected_norm
+from symnmf.core.objective import gradient, gradient_resolution, projected_norm
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check
 from symnmf.options import check_options, option
@@ -109,8 +109,8 @@ class RunMonitor:
                 can neither be stagnant nor meet the paper's gates.
             reactions: number of times that the solver has reacted to stagnation so far.
         """
-        problem, frob_sq = self.problem, self.problem.S.frob_sq()
-        now = error(H, SH, frob_sq)
+        problem = self.problem
+        now = problem.error(H, SH)
         kkt, gate = self._kkt(H, SH)
         first, last = (self.history[0], self.history[-1]) if self.history else (None, None)
         drop = last.error - now if last else float("inf")
@@ -178,8 +178,8 @@ class RunMonitor:
             error=check.error,
             floor_low=low,
             floor_high=high,
-            floor_exact=self.problem.spectrum.exact,
-            rank_one=self.problem.spectrum.rank_one,
+            floor_exact=self.bounds.exact,
+            rank_one=self.bounds.rank_one,
             excess=self.bounds.excess(check.error),
             factors_explained=self.bounds.factors_explained(check.error),
             factors_available=self.bounds.factors_available(),
@@ -191,6 +191,7 @@ class RunMonitor:
             converged=check.gates_met and not collapsed,
             paper_converged=ended.paper_gates,
             paper_iteration=first,
+            observed=self.problem.share,
         )
 
     def _kkt(self, H: Tensor, SH: Tensor) -> tuple[float, float]:

@@ -1,57 +1,61 @@
-"""Number of groups: evidence from the spectrum and from the stability of fits."""
+"""Number of groups: what predicts, what is above noise, and what stands beside them."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt, sqrt
 from typing import Any
 
 import numpy as np
-import torch
-from sklearn.metrics import adjusted_rand_score
 
 from symnmf.core.problem import Problem
-from symnmf.core.spectrum import leading
-from symnmf.dependence.correlation_estimate import CorrelationEstimate
-from symnmf.factorization import run
-from symnmf.numerics import torch_stream
-from symnmf.operators import DenseOperator, GramOperator, as_operator
+from symnmf.data.panel import Panel
+from symnmf.defaults import DEPENDENCE, EVENTS_A_GROUP
+from symnmf.dependence import estimate
+from symnmf.grouping.panel_versions import Estimator
+from symnmf.grouping.rank_evidence import Prediction, above_noise, predict, split_groups
+from symnmf.grouping.rank_spectrum import (
+    COMPARED_STARTS,
+    SpectralEvidence,
+    panel_of_scores,
+    spectral_evidence,
+    spectral_suggestion,
+)
+from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.options import whole_number
 from symnmf.planning.tuning import starts_agree
-
-#: Least ratio of successive eigenvalues that counts as a gap, its least multiple of the median
-#: ratio, and the share of the trace to explain where there is no gap.
-GAP_RATIO, GAP_OVER_MEDIAN, TRACE_SHARE = 1.5, 1.2, 0.9
-
-
-#: Number of starts compared for each candidate.
-COMPARED_STARTS = 4
-
-
-#: Number of samples of half of the instruments, and the maximum number of rows in one.
-SUBSAMPLES, MAX_SUBSAMPLE_ROWS = 2, 2000
 
 
 @dataclass(frozen=True)
 class RankSuggestion:
-    """A number of groups, with reasons.
+    """A number of groups with its range and the reasons.
 
     Attributes:
-        k: the suggested number.
+        k: the suggested number; 1 where there are no groups.
+        low, high: range of numbers that do nearly as well; both are k where only S is known.
         reasons: sentences, the deciding one first.
-        values: (p,) leading eigenvalues.
+        values: (p,) leading eigenvalues of S.
         ratios: (p − 1,) λ_j / λ_{j+1}.
         gap: rank before the largest gap; None where the spectrum has no gap.
         edge: number of eigenvalues above the Marchenko–Pastur edge, where n and T are known; of
             the signed correlation where it is known, else of S, which has more of them.
         share: rank that holds nine tenths of the trace; None where it is beyond the sketch.
         agreement: candidate → agreement of several starts.
-        subsamples: agreement of fits of half of the instruments with the fit of all.
-        products: number of products of S with k columns that were spent.
+        subsamples: agreement of fits of half of the instruments with the fit of all, where only S
+            is known; otherwise agreement of the fits of two halves of the days.
+        products: number of products of S with k columns that were spent, without those of
+            resampled matrices.
+        prediction: fit of 1, 2, … factors of one half of the days to the other half; None where
+            only S is known.
+        noise: (p,) eigenvalues that S would have with its common factor and no groups; None where
+            only S is known.
+        by_prediction: the number that predicts best; None where only S is known.
+        by_noise: number of eigenvalues above those of noise; None where only S is known.
     """
 
     k: int
+    low: int
+    high: int
     reasons: tuple[str, ...]
     values: np.ndarray
     ratios: np.ndarray
@@ -61,133 +65,191 @@ class RankSuggestion:
     agreement: dict[int, float | None]
     subsamples: float | None
     products: float
+    prediction: Prediction | None = None
+    noise: np.ndarray | None = None
+    by_prediction: int | None = None
+    by_noise: int | None = None
+
+    @property
+    def words(self) -> str:
+        """The number and its range, for people."""
+        if self.k == 1:
+            return "no groups"
+        if self.low == self.high:
+            return f"{self.k} groups"
+        return f"{self.k} groups; {self.low} to {self.high} do nearly as well"
 
 
 def suggest_rank(
-    S: Any, most: int | None = None, *, observations: int | None = None, seed: int = 0
+    data: Any,
+    most: int | None = None,
+    *,
+    dependence: str = DEPENDENCE,
+    observations: int | None = None,
+    seed: int = 0,
+    **options: Any,
 ) -> RankSuggestion:
-    """Suggest a number of groups for S, from one sketch of S.
+    """Suggest a number of groups: between what predicts other days and what is above noise.
+
+    Blocks of days are split into halves several times. The factors of one half predict the
+    dependence in the other half: the number that predicts best is careful. The eigenvalues of S
+    are compared with those of the same data with their common factor, but with everything else
+    rotated in time: the number above these is generous. If one of the two is 1, there are no
+    groups; the second is the answer where the first is not smaller; otherwise it is their geometric
+    mean. Where a common factor explains the last of them, it is not counted.
 
     Arguments:
-        S: matrix or operator.
-        most: largest number to consider; by default 1.5·√n, at least 10.
-        observations: number of observations T behind a correlation matrix; known for a matrix of
-            :func:`symnmf.abs_correlation`.
-        seed: seed of the sketch and the starts.
+        data: a :class:`symnmf.data.Panel`; or a matrix or operator S. The observations behind an
+            S of :func:`symnmf.abs_correlation` are known. For other matrices only the spectrum
+            is, which the reasons then state.
+        most: largest number to consider; by default 1.5·√n, at least 10, and at most a fifth of
+            the exceedances of a tail dependence matrix that has them.
+        dependence: kind of dependence of a panel: ``"tail"`` or ``"correlation"``.
+        observations: number of observations T behind a correlation matrix of unknown origin.
+        seed: seed of the splits, the sketches and the starts.
+        options: further arguments of the estimator of the dependence of a panel.
 
     Returns:
-        The number with its reasons, the deciding reason first.
+        The number with its range and its reasons, the deciding reason first.
 
     Example:
         >>> import symnmf as sn
         >>> b = sn.benchmark_matrix("corr", n=100)
         >>> abs(suggest_rank(b.operator).k - b.k) <= 1
         True
+
+    Reference: Horn (1965), doi:10.1007/BF02289447, for the comparison with noise; Owen and Perry
+    (2009), doi:10.1214/08-AOAS227, for the choice of a rank by prediction.
     """
-    operator = as_operator(S)
-    n = operator.n
-    default = max(10, int(1.5 * isqrt(n)))
-    most = whole_number(
-        "most", min(default, n - 1) if most is None else most, 1, n, f"from 1 to {n}"
-    )
-    problem = Problem(operator, most, seed)
-    spectrum = problem.spectrum
-    known = spectrum.values.numpy() * problem.unit**2
-    values = np.maximum(known[: most + 1], max(float(known[0]) * 1e-6, 1e-300))
-    ratios = values[:-1] / values[1:]
-    trace = spectrum.trace * problem.unit**2
-    gap = _gap(values, trace / n)
-    edge = _edge(operator.provenance, observations, n, known, most)
-    held = np.cumsum(np.maximum(known, 0)) / trace
-    share = int(np.searchsorted(held, TRACE_SHARE)) + 1 if held[-1] >= TRACE_SHARE else None
-    agreement: dict[int, float | None] = {}
+    if isinstance(data, Panel):
+        S = estimate(dependence, data, **options)
+        return suggest_for_panel(data, S, Estimator.of(S, data, dependence, options), most, seed)
+    S = as_operator(data)
+    panel = panel_of_scores(S)
+    if panel is not None:
+        return suggest_for_panel(panel, S, Estimator.of(S, panel, "correlation", {}), most, seed)
+    found = _evidence(S, most, observations, seed)
+    return _of(found, *spectral_suggestion(found, seed))
 
-    def agreement_of(candidate: int) -> float:
-        """Agreement of several starts, on the sketch."""
-        if candidate not in agreement:
-            agreement[candidate] = starts_agree(
-                Problem(problem.surrogate, candidate, seed), COMPARED_STARTS
-            )
-        return agreement[candidate] or 0.0
 
-    if gap is not None:
-        k = gap
-        reasons = [
-            f"the spectrum has a gap after {gap}: λ_{gap} / λ_{gap + 1} = {ratios[gap - 1]:.3g}"
-        ]
-        if gap > 2 and ratios[gap - 2] >= GAP_RATIO and agreement_of(gap - 1) >= agreement_of(gap):
-            k = gap - 1
-            reasons.append(
-                f"one factor is common to all: starts with {k} groups agree at least as well"
-            )
-    elif edge:
-        k = min(edge, most)
-        reasons = [f"{edge} eigenvalues are above the edge of noise; the spectrum has no gap"]
-    else:
-        k = most if share is None else min(share, most)
-        held_by = f"more than {len(known)}" if share is None else str(share)
-        reasons = [
-            f"the spectrum has no gap: {held_by} eigenvalues hold {100 * TRACE_SHARE:.0f} % of the "
-            "trace, which is a convention, not a finding"
-        ]
-    if edge is not None and gap is not None:
-        reasons.append(f"{edge} eigenvalues are above the edge of noise")
-    subsamples = None
-    if k > 1:
-        reasons.append(f"{COMPARED_STARTS} starts with {k} groups agree to {agreement_of(k):.2f}")
-        subsamples = _subsamples(problem, k, seed)
-        reasons.append(
-            f"fits of half of the instruments agree with the fit of all to {subsamples:.2f}"
+def suggest_for_panel(
+    panel: Panel, S: SymmetricOperator, estimator: Estimator, most: int | None, seed: int
+) -> RankSuggestion:
+    """:func:`suggest_rank` for a panel whose dependence matrix is known.
+
+    Arguments:
+        panel: the returns.
+        S: their dependence matrix.
+        estimator: how it was estimated, for versions of the panel.
+        most, seed: as for :func:`suggest_rank`.
+    """
+    found = _evidence(S, most, None, seed)
+    most = found.most
+    prediction, first = predict(panel, estimator, most, seed)
+    noise = above_noise(panel, estimator, found.values, seed)
+    a, b = prediction.best, min(noise.count, most)
+    known: dict[str, Any] = {
+        "prediction": prediction,
+        "noise": noise.baseline,
+        "by_prediction": a,
+        "by_noise": noise.count,
+    }
+    predicts = f"{a} factors of one half of the days predict the other half best"
+    above = _above(noise.count, len(found.values))
+    if a == 1 or b == 1 or not prediction.any_groups:
+        why = (
+            f"no groups: {_why_none(a, b)}",
+            *([above] if b > 1 else []),
+            *_spectrum_words(found),
         )
-    products = problem.S.work / (n**2 * k)
-    return RankSuggestion(
-        k, tuple(reasons), values, ratios, gap, edge, share, agreement, subsamples, products
+        return replace(_of(found, 1, why), **known)
+    k = min(b, most) if a >= b else round(sqrt(a * b))
+    low, high = min(prediction.careful, b, k), max(k, b if a >= b else min(b, most))
+    reasons = [
+        f"{predicts}, {above}"
+        + ("" if a == b else "; the number lies between them" if a < b else "")
+    ]
+    split = split_groups(first, k, seed)
+    if split.common:
+        k, low = k - 1, min(low, k - 1)
+        reasons.append(
+            f"one of {k + 1} factors is common to all: {k} groups with a common factor predict as "
+            "well"
+        )
+    if found.capped and k >= most:
+        reasons.append(f"{most} is the largest number considered{found.capped}")
+    agreement = {k: starts_agree(Problem(found.problem.surrogate, k, seed), COMPARED_STARTS)}
+    if agreement[k] is not None:
+        reasons.append(f"{COMPARED_STARTS} starts with {k} groups agree to {agreement[k]:.2f}")
+    reasons.append(f"the groups of two halves of the days agree to {split.agreement:.2f}")
+    made = _of(found, k, (*reasons, *_spectrum_words(found)))
+    return replace(
+        made, low=low, high=high, agreement=agreement, subsamples=split.agreement, **known
     )
 
 
-def _subsamples(problem: Problem, k: int, seed: int) -> float:
-    """Mean ARI between fits of some instruments and the fit of all, over those instruments."""
-    whole_fit = run(Problem(problem.surrogate, k, seed), handle_interrupt=False).labels().cpu()
-    S, scores = problem.S, []
-    for draw in range(SUBSAMPLES):
-        rows = torch.randperm(S.n, generator=torch_stream(seed, "subsample", draw))
-        rows = rows[: min(max(S.n // 2, k + 1), MAX_SUBSAMPLE_ROWS)].sort().values
-        part = S.block(rows.to(S.device), rows.to(S.device))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            labels = (
-                run(Problem(DenseOperator(part), k, seed), handle_interrupt=False).labels().cpu()
-            )
-        scores.append(adjusted_rand_score(whole_fit[rows], labels))
-    return float(np.mean(scores))
+def _evidence(
+    S: SymmetricOperator, most: int | None, observations: int | None, seed: int
+) -> SpectralEvidence:
+    """The spectrum of S up to the largest number to consider."""
+    n, given = S.n, most is not None
+    most = max(10, int(1.5 * isqrt(n))) if most is None else most
+    most = whole_number("most", most if given else min(most, n - 1), 1, n, f"from 1 to {n}")
+    events = 0 if S.provenance is None else S.provenance.events
+    capped = "" if given else f" for {n} instruments"
+    if events and most > max(1, events // EVENTS_A_GROUP):
+        most, capped = max(1, events // EVENTS_A_GROUP), f", a fifth of the {events} exceedances"
+    return spectral_evidence(S, most, observations, seed, capped)
 
 
-def _gap(values: np.ndarray, mean: float) -> int | None:
-    """The rank before the largest gap that stands out.
+def _of(
+    found: SpectralEvidence,
+    k: int,
+    reasons: tuple[str, ...],
+    agreement: dict[int, float | None] | None = None,
+    subsamples: float | None = None,
+) -> RankSuggestion:
+    return RankSuggestion(
+        k=k,
+        low=k,
+        high=k,
+        reasons=reasons,
+        values=found.values,
+        ratios=found.ratios,
+        gap=found.gap,
+        edge=found.edge,
+        share=found.share,
+        agreement=agreement or {},
+        subsamples=subsamples,
+        products=found.problem.S.work / (found.problem.S.n**2 * k),
+    )
 
-    The first eigenvalue belongs to the common factor and carries no information about groups;
-    eigenvalues below the mean explain less than one instrument does.
-    """
-    ratios = (values[:-1] / values[1:])[1:]
-    inner = ratios[values[1:-1] >= mean]
-    if not len(inner):
-        return None
-    at = int(inner.argmax())
-    stands = inner[at] >= GAP_RATIO and inner[at] >= GAP_OVER_MEDIAN * float(np.median(ratios))
-    return at + 2 if stands else None
+
+def _spectrum_words(found: SpectralEvidence) -> tuple[str, ...]:
+    """What the spectrum of S alone says."""
+    words = []
+    if found.gap is not None:
+        words.append(f"the spectrum has its largest gap after {found.gap}")
+    if found.edge is not None:
+        words.append(f"{found.edge} eigenvalues are above the edge of Marchenko and Pastur")
+    return tuple(words)
 
 
-def _edge(
-    about: Any, observations: int | None, n: int, values: np.ndarray, most: int
-) -> int | None:
-    """Eigenvalues of the correlation above (1 + sqrt(n / T))²; signed where the signs are known."""
-    if isinstance(about, CorrelationEstimate):
-        scores = about.scores
-        T = scores.shape[1]
-        signed = GramOperator((scores / T**0.5).to(torch.float32))
-        values = leading(signed, most).values.numpy()
-    elif observations is not None:
-        T = observations
+def _why_none(by_prediction: int, by_noise: int) -> str:
+    if by_noise == 1 and by_prediction == 1:
+        why = "one factor predicts other days best, and nothing else is above noise"
+    elif by_prediction == 1 or by_noise > 1:
+        why = "more than one factor does not predict other days better than one"
     else:
-        return None
-    return int((values > (1 + sqrt(n / T)) ** 2).sum())
+        why = "nothing but one factor is above noise"
+    return why
+
+
+def _above(count: int, known: int) -> str:
+    if count == 1:
+        return "one eigenvalue is above those of noise"
+    words = f"at least {count}" if count >= known else str(count)
+    return f"{words} eigenvalues are above those of noise"
+
+
+__all__ = ["RankSuggestion", "suggest_for_panel", "suggest_rank"]

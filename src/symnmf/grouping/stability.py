@@ -1,4 +1,4 @@
-"""Stability of groups under resampling in time, and significance against independence."""
+"""Stability of groups under resampling in time."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
-from symnmf.core.labels import indicator
+from symnmf.core.certificate import AGREED
+from symnmf.core.labels import group_numbers, indicator
 from symnmf.core.problem import Problem
-from symnmf.core.result import Result
+from symnmf.core.result import Result, Status
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
-from symnmf.dependence.independence import estimate_again, rearranged
 from symnmf.dependence.resampling import Resamples
-from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.errors import InvalidInput
 from symnmf.factorization import run
-from symnmf.grouping.between_groups import cohesion
 from symnmf.grouping.comparison import align
 from symnmf.grouping.portfolio_risk import check_panel
-from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
 from symnmf.resources import require_memory
 
 #: Instruments up to which the entries of S get intervals.
 MAX_INTERVALS = 500
+#: Share of the samples from which a member counts as sure in a consensus. In `symnmf bench
+#: calibration` pairs with this share are truly in one group in more than nine of ten cases.
+SURE_SHARE = 0.7
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Stability:
         entries: (2, n, n) ends of the intervals of the entries of S, up to 500 instruments; None
             for more.
         level: coverage of these intervals.
+        agreement: mean adjusted Rand index of the groups of the samples with those of the result.
+        labels: (n,) groups of the result.
     """
 
     together: Tensor
@@ -57,6 +60,66 @@ class Stability:
     loadings: np.ndarray
     entries: np.ndarray | None
     level: float
+    agreement: float
+    labels: np.ndarray
+
+    def consensus(self, sure: float = SURE_SHARE) -> np.ndarray:  # (n,)
+        """Groups over all samples, with fewer and surer members; −1 for unassigned instruments.
+
+        Average linkage of 1 − ``together`` gives as many groups as the result has. A member whose
+        mean share with its group is below ``sure`` is unassigned, and so is a group of one.
+
+        Arguments:
+            sure: least mean share with the other members, from 0 to 1.
+        """
+        from scipy.cluster.hierarchy import fcluster, linkage
+        from scipy.spatial.distance import squareform
+
+        if not 0 <= sure <= 1:
+            raise InvalidInput("sure", f"got {sure!r}", "Pass a number from 0 to 1")
+        share = self.together.to(torch.float64).numpy()
+        distance = np.clip(1 - (share + share.T) / 2, 0, 1)
+        np.fill_diagonal(distance, 0)
+        tree = linkage(squareform(distance, checks=False), "average")
+        found = fcluster(tree, len(self.groups), criterion="maxclust") - 1
+        while True:  # the share of those that remain depends on those that leave
+            own = _own_share(share, found)
+            leave = (found >= 0) & ~(own >= sure)
+            if not leave.any():
+                break
+            worst = leave & (
+                own <= np.nanmin(np.where(leave, np.nan_to_num(own, nan=-1), 2)) + 1e-9
+            )
+            found[leave & (worst | np.isnan(own))] = -1
+        sizes = np.bincount(found[found >= 0], minlength=1)
+        order = {g: i for i, g in enumerate(np.argsort(-sizes, kind="stable"))}
+        return np.array([order[g] if g >= 0 else -1 for g in found])
+
+    @property
+    def advice(self) -> str:
+        """What would make the groups more stable; empty where they are stable."""
+        if self.agreement >= AGREED or len(self.groups) < 2:
+            return ""
+        share, k = self.together.to(torch.float64).numpy(), len(self.groups)
+        member = np.eye(k)[self.labels] * (self.labels >= 0)[:, None]
+        sizes = np.maximum(member.sum(axis=0), 1)
+        between = member.T @ share @ member / np.outer(sizes, sizes)
+        np.fill_diagonal(between, -1)
+        g, h = sorted(np.unravel_index(int(between.argmax()), between.shape))
+        one, two = (int(group_numbers(np.array(x))) for x in (g, h))
+        return (
+            f"the groups agree with those of resampled histories to {self.agreement:.2f} only: "
+            f"groups {one} and {two} mix most ({between[g, h]:.2f} of the samples join their "
+            f"members); merge them, or try k = {k - 1}"
+        )
+
+
+def _own_share(share: np.ndarray, labels: np.ndarray) -> np.ndarray:  # (n,)
+    """Mean share with the other members of the own group; NaN without any."""
+    same = (labels[:, None] == labels) & (labels >= 0)[:, None]
+    np.fill_diagonal(same, False)
+    count = same.sum(axis=1)
+    return np.where(count > 0, (share * same).sum(axis=1) / np.maximum(count, 1), np.nan)
 
 
 def bootstrap(
@@ -75,6 +138,8 @@ def bootstrap(
     The same samples (:class:`symnmf.dependence.resampling.Resamples`) give intervals of the labels
     (``together``), of the loadings and of the entries of S. Intervals are percentiles of the
     samples, so that they need many of them: about 100 for a level of 0.9.
+    Each sample is fitted twice, from the result and from a fresh seed, and the better fit counts:
+    groups that differ are then not mere accidents of a start, nor are they held by it.
 
     Arguments:
         panel: the returns.
@@ -106,16 +171,19 @@ def bootstrap(
     together = torch.zeros(n, n)
     loadings = np.empty((draws, n, k), dtype=np.float32)
     entries = np.empty((draws, n, n), dtype=np.float32) if n <= MAX_INTERVALS else None
+    mine, agreed = result.labels().cpu(), []
     for draw, rows in enumerate(resamples):
         S = estimate(dependence, panel.at(np.sort(rows)), **options)
-        fit = run(Problem(S, k, seed), handle_interrupt=False)
+        fit = _better(S, result, seed + draw)
+        labels = fit.labels().cpu()
+        agreed.append(adjusted_rand_score(mine, labels))
         loadings[draw] = fit.H[:, align(fit.H, result.H)].cpu().numpy()
         if entries is not None:
             entries[draw] = S.to_dense().cpu().numpy()
-        member = indicator(fit.labels().cpu(), k, torch.float32)
+        member = indicator(labels, k, torch.float32)
         together.addmm_(member, member.T)
     together /= draws
-    labels = result.labels().cpu()
+    labels = mine
     member = indicator(labels, k, torch.float32)
     sizes = member.sum(dim=0)
     with_group = together @ member - together.diagonal()[:, None] * member
@@ -132,74 +200,18 @@ def bootstrap(
         np.quantile(loadings, ends, axis=0),
         None if entries is None else np.quantile(entries, ends, axis=0),
         level,
+        float(np.mean(agreed)),
+        labels.numpy(),
     )
 
 
-@dataclass(frozen=True)
-class Significance:
-    """Tail dependence within groups, compared with groups found in independent instruments.
-
-    Attributes:
-        within: (k,) mean entry of S between members of each group, in the order of the columns of
-            H; NaN for fewer than two members.
-        baseline: (draws,) the largest such mean over the groups found after the blocks of every
-            column of the panel were rearranged in time.
-        p_value: (k,) share of the rearrangements whose best group reaches the mean of the group,
-            never below 1 / (draws + 1); it holds for all groups jointly.
-    """
-
-    within: np.ndarray
-    baseline: np.ndarray
-    p_value: np.ndarray
-
-
-def significance(
-    panel: Panel, S: SymmetricOperator, result: Result, *, draws: int = 39, seed: int = 0
-) -> Significance:
-    """Whether the groups of tail dependence are tighter than groups that arise by chance.
-
-    The blocks of every column are rearranged in time: dependence between instruments disappears,
-    that of each instrument on its recent past remains. Groups are selected for their dependence, in
-    the data as in every rearrangement. A group is therefore compared with the best group of each
-    rearrangement.
-
-    Arguments:
-        panel: the returns.
-        S: the tail dependence matrix of the panel, without shrinkage.
-        result: a factorization of S.
-        draws: number of rearrangements; each is estimated and fitted.
-        seed: seed of the rearrangements and the fits.
-
-    Raises:
-        InvalidInput: S is not a tail dependence matrix, or the panel is not that of the result.
-
-    Example:
-        >>> import symnmf as sn
-        >>> from symnmf.data.samples import sp500_prices
-        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
-        >>> S = sn.tail_dependence(panel)
-        >>> found = significance(panel, S, sn.factorize(S, k=3), draws=3)
-        >>> found.p_value.tolist()  # none of three has a group like these: the least
-        [0.25, 0.25, 0.25]
-    """
-    about = S.provenance
-    if not isinstance(about, TailEstimate):
-        raise InvalidInput(
-            "S",
-            "is not a tail dependence matrix",
-            "Pass the matrix that tail_dependence returned",
-        )
-    check_panel(panel, result)
-    labels, k = result.labels(), result.H.shape[1]
-    found = cohesion(S, labels, k)
-    baseline = np.empty(draws)
-    for draw in range(draws):
-        values = rearranged(panel.values, numpy_stream(seed, "significance", draw))
-        T0 = estimate_again(about, panel.with_values(values))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # these groups are not reported
-            fit = run(Problem(T0, k, seed), handle_interrupt=False)
-        chance = cohesion(T0, fit.labels(), k)
-        baseline[draw] = np.nanmax(chance) if np.isfinite(chance).any() else 0.0
-    p_value = (1 + (baseline[:, None] >= found).sum(axis=0)) / (draws + 1)
-    return Significance(found, baseline, np.where(np.isnan(found), np.nan, p_value))
+def _better(S: SymmetricOperator, result: Result, seed: int) -> Result:
+    """The better of two fits: from the result, and from a fresh seed."""
+    k = result.H.shape[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the groups of a sample are not reported
+        fits = [run(Problem(S, k, seed), handle_interrupt=False)]
+        if fits[0].status is not Status.EXACT and bool(result.H.any()):
+            near = Problem(S, k, seed, result.H.to(S.dtype))
+            fits.append(run(near, try_exact=False, handle_interrupt=False))
+    return min(fits, key=lambda fit: fit.certificate.error)

@@ -110,6 +110,13 @@ def _check_names(names: Sequence[str] | None, n: int, argument: str) -> None:
         )
 
 
+def frame_names(x: Any) -> list[str] | None:
+    """Names of the rows of a data frame or an operator; None for other matrices."""
+    if isinstance(x, SymmetricOperator):
+        return None if x.names is None else list(x.names)
+    return _frame(x, "S")[0] if hasattr(x, "columns") and hasattr(x, "index") else None
+
+
 def _frame(x: Any, argument: str) -> tuple[list[str], Any]:
     index, columns = [str(v) for v in x.index], [str(v) for v in x.columns]
     if len(index) == len(columns) and index != columns:

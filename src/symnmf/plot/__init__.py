@@ -8,12 +8,14 @@ from symnmf.plot.matrices import (
 )
 from symnmf.plot.runs import convergence, rank_evidence, spectrum
 from symnmf.plot.tails import event_groups, exceedance_dates, hill_plot, stability_curve
+from symnmf.plot.trees import dendrogram
 
 __all__ = [
     "between_groups",
     "classes",
     "convergence",
     "crashes_and_calm",
+    "dendrogram",
     "event_groups",
     "exceedance_dates",
     "heat_map",

@@ -20,7 +20,10 @@ AXES = {"products": "products of S with k columns", "seconds": "seconds"}
 
 
 def rank_evidence(found: RankSuggestion) -> Figure:
-    """Leading eigenvalues on a log scale, with the suggested number of groups marked.
+    """The evidence about the number of groups, with the suggested number and its range marked.
+
+    The leading eigenvalues of S on a log scale; where the table is known, also those that S would
+    have without groups, and how well 1, 2, … factors predict other days.
 
     Arguments:
         found: what :func:`symnmf.suggest_rank` returned.
@@ -32,15 +35,40 @@ def rank_evidence(found: RankSuggestion) -> Figure:
         True
     """
     from plotly.graph_objects import Figure, Scatter
+    from plotly.subplots import make_subplots
 
     at = np.arange(1, len(found.values) + 1)
     line = Scatter(x=at, y=found.values, mode="lines+markers", name="eigenvalues")
     line.hovertemplate = "λ_%{x} = %{y:.3g}<extra></extra>"
     figure = Figure([line])
-    figure.add_vline(found.k + 0.5, line_dash="dash", annotation_text=f"{found.k} groups")
-    figure.update_xaxes(title="rank")
-    figure.update_yaxes(title="eigenvalue of S", type="log")
-    figure.update_layout(template="plotly_white", title=found.reasons[0])
+    if found.prediction is not None:
+        figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
+        figure.add_trace(line, row=1, col=1)
+        figure.add_scatter(
+            x=at, y=found.noise, name="without groups", line_dash="dot", row=1, col=1
+        )
+        mean, error = found.prediction.mean, found.prediction.error
+        figure.add_scatter(
+            x=at[: len(mean)],
+            y=mean,
+            error_y={"array": error, "thickness": 1},
+            mode="lines+markers",
+            name="fit to other days",
+            row=2,
+            col=1,
+        )
+        figure.update_yaxes(title="fit to other days", row=2, col=1)
+        figure.update_xaxes(title="rank", row=2, col=1)
+        figure.add_vrect(
+            found.low - 0.5, found.high + 0.5, opacity=0.1, fillcolor=LINE, line_width=0
+        )
+    else:
+        figure.update_xaxes(title="rank")
+    words = "no groups" if found.k == 1 else f"{found.k} groups"
+    figure.add_vline(found.k + 0.5, line_dash="dash", annotation_text=words)
+    first: dict[str, int] = {} if found.prediction is None else {"row": 1, "col": 1}
+    figure.update_yaxes(title="eigenvalue of S", type="log", **first)
+    figure.update_layout(template="plotly_white", title=found.words)
     return figure
 
 

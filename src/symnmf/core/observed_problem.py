@@ -1,0 +1,116 @@
+"""The problem of a matrix with missing or weighted entries, and what is known about its error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from symnmf.core.bounds import PLATEAU, ErrorBounds
+from symnmf.core.problem import Problem
+from symnmf.core.spectrum import Spectrum
+from symnmf.operators.observed import ObservedEntries
+
+#: Steps towards the best single column.
+RANK_ONE_STEPS = 40
+
+
+@dataclass(frozen=True)
+class ObservedBounds(ErrorBounds):
+    """What is known about the error where entries are missing: no floor but zero.
+
+    The best approximation of a partly observed matrix is not given by its spectrum, so there is no
+    excess and no number of factors explained. The error of one column is that of a descent.
+
+    Attributes:
+        one_column: error of the best single column that was found.
+    """
+
+    one_column: float = 1.0
+
+    @property
+    def exact(self) -> bool:
+        """There is no exact floor."""
+        return False
+
+    @property
+    def rank_one(self) -> float:
+        """Error of the best single column that was found."""
+        return self.one_column
+
+    @property
+    def floor(self) -> tuple[float, float]:
+        """Zero: the only bound that is known."""
+        return 0.0, 0.0
+
+    def excess(self, error: float) -> float | None:
+        """None: there is no floor to measure from."""
+        return None
+
+    def factors_available(self) -> int:
+        """Zero: the spectrum of S is not known."""
+        return 0
+
+    def factors_explained(self, error: float) -> int:
+        """Zero: the spectrum of S is not known."""
+        return 0
+
+    def collapsed(self, error: float) -> bool:
+        """Whether several columns fit no better than one."""
+        return error >= 1.0 or (self.k > 1 and error > PLATEAU * self.one_column)
+
+
+class ObservedProblem(Problem):
+    """Factorize the observed entries of S; see :class:`symnmf.operators.observed.ObservedEntries`.
+
+    Arguments:
+        S: the observed entries.
+        k, seed, start: as for :class:`Problem`.
+    """
+
+    def __init__(self, S: ObservedEntries, k: Any, seed: Any = 0, start: str | Tensor = "random"):
+        super().__init__(S, k, seed, start)
+        self.observed = S
+        self.share: float | None = S.share
+
+    def error(self, H: Tensor, SH: Tensor) -> float:
+        """The error over the observed entries."""
+        return self.observed.error(H)
+
+    @cached_property
+    def empty(self) -> Tensor | None:
+        """Rows whose observed entries are all zero; None if none is."""
+        none = self.observed.S.sum(dim=1) == 0
+        return none if bool(none.any()) else None
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """No eigenvalue is known."""
+        S = self.observed
+        nothing = torch.zeros(1, dtype=torch.float64)
+        vectors = torch.zeros(S.n, 1, dtype=S.dtype, device=S.device)
+        return Spectrum(nothing, nothing, vectors, S.n, S.frob_sq(), S.trace(), 0)
+
+    @cached_property
+    def bounds(self) -> ErrorBounds:
+        """What is known about the error."""
+        return ObservedBounds(self.spectrum, self.k, self.S.dtype, self._rank_one())
+
+    @property
+    def eigenvalues(self) -> Tensor:
+        """None is known."""
+        return torch.zeros(0, dtype=torch.float64)
+
+    def _rank_one(self) -> float:
+        """Error of one column, by steps h ← Z h / ‖h‖² of expectation and maximization."""
+        S = self.observed
+        W = S.weights.to(S.dtype)
+        h = torch.full((S.n,), max(S.mean(), 1e-30) ** 0.5, dtype=S.dtype, device=S.device)
+        for _ in range(RANK_ONE_STEPS):
+            size = h @ h
+            h = (h + (S.S @ h - h * (W @ h.square()) + h * size) / size.clamp(min=1e-30)) / 2
+            h = h.clamp_(min=0)
+        return min(1.0, S.error(h[:, None]))

@@ -1,0 +1,143 @@
+"""A panel whose time is split, drawn again or rotated, and the same estimate of each version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symnmf.data.panel import Panel
+from symnmf.dependence import estimate
+from symnmf.operators import SymmetricOperator
+
+#: Successive rows that stay together: about a month of trading days, longer than most dependence
+#: between days. A short panel has shorter blocks, so that there are at least ``MIN_BLOCKS``.
+BLOCK, MIN_BLOCKS = 21, 12
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """An estimator of dependence with its options, for versions of one panel.
+
+    Attributes:
+        dependence: name of the estimator; see :func:`symnmf.dependence.estimate`.
+        options: its further arguments.
+        rows: number of rows of the whole panel; a count of exceedances is scaled with the rows.
+        intensity: shrinkage of the estimate of the whole panel, which every version gets, so that
+            entries remain comparable; None where the estimator has none.
+    """
+
+    dependence: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    rows: int = 0
+    intensity: float | None = None
+
+    @classmethod
+    def of(
+        cls, S: SymmetricOperator, panel: Panel, dependence: str, options: Mapping[str, Any]
+    ) -> Estimator:
+        """The estimator that made S of a panel.
+
+        Arguments:
+            S: the estimate.
+            panel: what it was estimated from.
+            dependence, options: how it was estimated.
+        """
+        intensity = getattr(S.provenance, "intensity", None)
+        return cls(dependence, dict(options), len(panel.values), intensity)
+
+    def __call__(self, panel: Panel) -> SymmetricOperator:
+        """The dependence matrix of a version of the panel."""
+        options = {key: value for key, value in self.options.items() if key != "folder"}
+        if self.dependence == "correlation":
+            if self.intensity is not None:
+                options["shrinkage"] = self.intensity
+        else:
+            options["allow_few"] = True
+            if options.get("count") is not None:
+                count = options.pop("count")
+                options["q"] = min(1.0 - 1e-9, count / self.rows)
+        return estimate(self.dependence, panel, **options)
+
+
+def halves(
+    rows: int, splits: int, rng: np.random.Generator, block: int = BLOCK
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Random halves of the rows, in whole blocks of successive rows.
+
+    Arguments:
+        rows: number of rows.
+        splits: number of splits.
+        rng: generator of the splits.
+        block: number of successive rows that stay together; fewer in a short panel.
+
+    Yields:
+        Row numbers of the two halves, ascending.
+
+    Example:
+        >>> one, two = next(halves(100, 1, np.random.default_rng(0), block=10))
+        >>> len(one), len(two), len(np.union1d(one, two))
+        (50, 50, 100)
+    """
+    block = max(1, min(block, rows // MIN_BLOCKS))
+    number = np.arange(rows) // block
+    count = int(number[-1]) + 1
+    for _ in range(splits):
+        first = rng.permutation(count)[: count // 2]
+        mine = np.isin(number, first)
+        yield np.flatnonzero(mine), np.flatnonzero(~mine)
+
+
+def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
+    """Each column rotated in time by its own number of rows: no dependence between columns is left.
+
+    The dependence within a column (volatility that clusters, trends) stays, except at one row.
+
+    Example:
+        >>> rotated(np.arange(6.0).reshape(3, 2), np.random.default_rng(0)).sum(axis=0)
+        array([6., 9.])
+    """
+    T, n = values.shape
+    shift = rng.integers(T, size=n)
+    turned: np.ndarray = values[(np.arange(T)[:, None] + shift) % T, np.arange(n)]
+    return turned
+
+
+def common_factor_only(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
+    """A version of the data with their common factor and common volatility, and no groups.
+
+        x_t = b f_t + s_t · rotated(e_t / s_t)
+
+    f is the leading principal component of the z-scores, e the rest, and s_t the root mean square
+    of e_t over the columns: days on which everything moves much remain such days.
+
+    Arguments:
+        values: (T, n) returns; missing numbers stay missing.
+        rng: generator of the rotations.
+    """
+    known = ~np.isnan(values)
+    every = bool(known.all())
+    mean = values.mean(axis=0) if every else np.nanmean(values, axis=0)
+    spread = values.std(axis=0) if every else np.nanstd(values, axis=0)
+    Z = (values - mean) / np.maximum(spread, np.finfo(float).tiny)
+    filled = Z if every else np.where(known, Z, 0.0)
+    T, n = Z.shape
+    small = filled @ filled.T if n > T else filled.T @ filled
+    start = rng.standard_normal(len(small))
+    for _ in range(POWER_STEPS):  # the leading vector only: no decomposition
+        start = small @ start
+        start /= np.linalg.norm(start)
+    factor = start if n > T else filled @ start
+    factor = factor / np.linalg.norm(factor)
+    common = np.outer(factor, factor @ filled)
+    rest = Z - common
+    size = np.sqrt(np.nanmean(np.square(rest), axis=1, keepdims=True))
+    size = np.maximum(size, np.finfo(float).tiny)
+    turned: np.ndarray = common + rotated(rest / size, rng) * size
+    return turned
+
+
+#: Products of the power iteration for the common factor.
+POWER_STEPS = 60

@@ -1,0 +1,196 @@
+"""Evidence about the number of groups from a panel: prediction, noise, halves of the days."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sklearn.metrics import adjusted_rand_score
+
+from symnmf.core.problem import Problem
+from symnmf.core.spectrum import Spectrum, leading
+from symnmf.data.panel import Panel
+from symnmf.factorization import run
+from symnmf.grouping.common_factor import group_fit
+from symnmf.grouping.held_out import OffDiagonal, spectral_fit
+from symnmf.grouping.panel_versions import Estimator, common_factor_only, halves
+from symnmf.numerics import numpy_stream
+from symnmf.operators import SymmetricOperator
+
+#: Splits of the days into halves, and versions without groups; fewer for many instruments, whose
+#: averages over pairs vary less and whose matrices cost more.
+SPLITS, VERSIONS, MANY, SPLITS_OF_MANY, VERSIONS_OF_MANY = 4, 5, 1000, 2, 3
+#: Passes over a resampled matrix: its leading eigenpairs are needed to a few digits only.
+PASSES = 6
+#: Standard errors by which more than one factor must predict better than one.
+SURE = 2.0
+#: Eigenvalues above noise exceed its mean by so many standard deviations and this fraction.
+DEVIATIONS, MARGIN = 3.0, 0.01
+#: Least share of what k − 1 groups and a common factor leave unexplained in the other half that one
+#: more group explains.
+LEAST_GAIN = 3e-4
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How well 1, …, p factors of one half of the days predict the other half.
+
+    Attributes:
+        fits: (halves, p) squared correlation with the off-diagonal entries of the other half.
+    """
+
+    fits: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:  # (p,)
+        """Mean fit over the halves."""
+        found: np.ndarray = self.fits.mean(axis=0)
+        return found
+
+    @property
+    def error(self) -> np.ndarray:  # (p,)
+        """Standard error of the difference from the best fit."""
+        return self._error_against(self.best)
+
+    def _error_against(self, k: int) -> np.ndarray:
+        # Two halves of one split, and different splits, are not independent: the standard
+        # deviation over halves, not divided by the root of their number, is the careful error.
+        found: np.ndarray = (self.fits - self.fits[:, [k - 1]]).std(axis=0, ddof=1)
+        return found
+
+    @property
+    def best(self) -> int:
+        """Number of factors with the best mean fit."""
+        return int(self.mean.argmax()) + 1
+
+    @property
+    def careful(self) -> int:
+        """Least number whose fit is within one standard error of the best."""
+        good = self.mean >= self.mean[self.best - 1] - self.error
+        return int(np.flatnonzero(good)[0]) + 1
+
+    @property
+    def any_groups(self) -> bool:
+        """Whether more than one factor surely predicts better than one."""
+        gain = self.mean[self.best - 1] - self.mean[0]
+        error = self._error_against(1)[self.best - 1] / np.sqrt(len(self.fits) / 2)
+        return bool(self.best > 1 and gain > SURE * error)
+
+
+def predict(
+    panel: Panel, estimator: Estimator, most: int, seed: int
+) -> tuple[Prediction, list[SymmetricOperator]]:
+    """Prediction of one half of the days by the factors of the other half.
+
+    One sketch of each half serves all numbers of factors.
+
+    Arguments:
+        panel: the returns.
+        estimator: estimator of their dependence.
+        most: largest number of factors.
+        seed: seed of the splits and sketches.
+
+    Returns:
+        The prediction, and the matrices of the two halves of the first split.
+    """
+    rng = numpy_stream(seed, "halves")
+    splits = SPLITS_OF_MANY if panel.values.shape[1] > MANY else SPLITS
+    fits: list[np.ndarray] = []
+    first: list[SymmetricOperator] = []
+    for one, two in halves(len(panel.values), splits, rng):
+        S = [_quiet(estimator, panel.at(rows)) for rows in (one, two)]
+        first = first or S
+        for mine, other in ((S[0], S[1]), (S[1], S[0])):
+            spectrum = _sketch(mine, most, seed)
+            fits.append(spectral_fit(spectrum, OffDiagonal.of(other), most))
+    return Prediction(np.array(fits)), first
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Eigenvalues of S compared with those of the same data without groups.
+
+    Attributes:
+        baseline: (p,) eigenvalues that those of S must exceed; the first one belongs to the
+            common factor, and is not compared.
+        count: number of leading eigenvalues that exceed them, at least 1.
+    """
+
+    baseline: np.ndarray
+    count: int
+
+
+def above_noise(panel: Panel, estimator: Estimator, values: np.ndarray, seed: int) -> Noise:
+    """Number of leading eigenvalues above those of the data with a common factor and no groups.
+
+    Arguments:
+        panel: the returns.
+        estimator: estimator of their dependence.
+        values: (p,) leading eigenvalues of S.
+        seed: seed of the rotations and sketches.
+    """
+    n = panel.values.shape[1]
+    drawn = []
+    for version in range(VERSIONS_OF_MANY if n > MANY else VERSIONS):
+        rng = numpy_stream(seed, "noise", version)
+        S = _quiet(estimator, panel.with_values(common_factor_only(panel.values, rng)))
+        found = _sketch(S, len(values), seed).values.clamp(min=0).numpy()[: len(values)]
+        drawn.append(np.pad(found, (0, len(values) - len(found))))
+    level = np.mean(drawn, axis=0) + DEVIATIONS * np.std(drawn, axis=0, ddof=1)
+    level *= 1 + MARGIN
+    below = np.flatnonzero(values[1:] <= level[1:])
+    return Noise(level, int(below[0]) + 1 if len(below) else len(values))
+
+
+@dataclass(frozen=True)
+class SplitGroups:
+    """Groups of two halves of the days.
+
+    Attributes:
+        common: whether k − 1 groups with a common factor predict at least as well as k groups.
+        agreement: adjusted Rand index of the groups of the halves, for the better number.
+    """
+
+    common: bool
+    agreement: float
+
+
+def split_groups(S: list[SymmetricOperator], k: int, seed: int) -> SplitGroups:
+    """Fit k and k − 1 groups to two halves of the days, and predict one half by the other.
+
+    Arguments:
+        S: dependence matrices of the two halves.
+        k: number of groups, at least 2.
+        seed: seed of the fits.
+    """
+    sums = [OffDiagonal.of(half) for half in S]
+    fits: dict[int, list[float]] = {}
+    agreement: dict[int, float] = {}
+    for number in (k, k - 1):
+        labels = [_labels(half, number, seed) for half in S]
+        fits[number] = [group_fit(S[i], labels[i], number, sums[1 - i]) for i in (0, 1)]
+        agreement[number] = float(adjusted_rand_score(labels[0], labels[1]))
+    fewer, all_of_them = (float(np.mean(fits[number])) for number in (k - 1, k))
+    common = k > 2 and all_of_them - fewer < LEAST_GAIN * (1 - all_of_them)
+    return SplitGroups(common, agreement[k - 1 if common else k])
+
+
+def _labels(S: SymmetricOperator, k: int, seed: int) -> torch.Tensor:
+    if k == 1:
+        return torch.zeros(S.n, dtype=torch.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the groups of a half are not reported
+        return run(Problem(S, k, seed), handle_interrupt=False).labels().cpu()
+
+
+def _quiet(estimator: Estimator, panel: Panel) -> SymmetricOperator:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the estimate of the whole panel has warned
+        return estimator(panel)
+
+
+def _sketch(S: SymmetricOperator, most: int, seed: int) -> Spectrum:
+    """Leading ``most`` eigenpairs, and a few more, to a few digits."""
+    return leading(S, -(-(most + 4) // 2), seed=seed, passes=PASSES)

@@ -1,0 +1,181 @@
+"""S with missing or weighted entries, as what solvers need: the product of S completed by H."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from symnmf.errors import InvalidMatrix
+from symnmf.numerics import row_chunks
+from symnmf.operators.base import SymmetricOperator
+
+
+class ObservedEntries(SymmetricOperator):
+    """The observed entries of S, with weights; every other entry is that of the present fit.
+
+        Z = W ∘ S + (1 − W) ∘ H Hᵀ,   0 ≤ W ≤ 1,   matmul(H) = Z H = H HᵀH + (W ∘ (S − H Hᵀ)) H
+
+    The product depends on H in both places, so this is not a linear operator: it serves solvers
+    that use S only in the product S H. For them the gradient at Z is that of the weighted error
+    Σ W (S − H Hᵀ)², and ‖Z − X Xᵀ‖² is an upper bound of it for every X, equal at X = H up to a
+    constant: each step on Z is a step on the weighted error (expectation and maximization).
+
+    ``frob_sq`` and ``mean`` are those of the observed entries, ``diag`` is zero where it is
+    missing.
+
+    Arguments:
+        S: (n, n) symmetric matrix; entries without weight may be anything.
+        weights: (n, n) symmetric, from 0 to 1; truth values for a mask.
+        names: names of the rows.
+
+    Reference: Srebro and Jaakkola (2003), Weighted low-rank approximations, ICML.
+
+    Example:
+        >>> S = torch.ones(3, 3)
+        >>> S[0, 1] = S[1, 0] = torch.nan
+        >>> seen = ObservedEntries(S, ~torch.isnan(S))
+        >>> seen.share, seen.matmul(torch.ones(3, 1))[:, 0]  # fitted exactly: Z H = H HᵀH
+        (0.7777777777777778, tensor([3., 3., 3.]))
+    """
+
+    def __init__(self, S: Tensor, weights: Tensor, names: Sequence[str] | None = None):
+        self.n, self.dtype, self.device, self.names = len(S), S.dtype, S.device, names
+        self.weights = weights
+        self.S = torch.where(weights > 0, S * weights, torch.zeros((), dtype=S.dtype))  # W ∘ S
+        self.share = float((weights > 0).sum()) / self.n**2
+        total = frob_sq = mass = 0.0
+        for part in row_chunks(self.n, self.n):
+            known = weights[part] > 0
+            values = torch.where(known, S[part], 0).to(torch.float64)
+            w = weights[part].to(torch.float64)
+            total += float((w * values).sum())
+            frob_sq += float((w * values.square()).sum())
+            mass += float(w.sum())
+        self.mass, self._frob_sq, self._mean = mass, frob_sq, total / max(mass, 1e-300)
+        self._diag = torch.where(weights.diagonal() > 0, S.diagonal(), 0)
+
+    def matmul(self, X: Tensor) -> Tensor:
+        """Z X, where X also completes Z."""
+        out = X @ (X.T @ X)
+        for part in row_chunks(self.n, self.n):
+            R = (X[part] @ X.T).mul_(self.weights[part]).neg_().add_(self.S[part])
+            out[part] += R @ X
+        return out
+
+    def error(self, H: Tensor) -> float:
+        """Σ W (S − H Hᵀ)² / Σ W S²."""
+        total = 0.0
+        for part in row_chunks(self.n, self.n):
+            w = self.weights[part].to(torch.float64)
+            fit = (H[part] @ H.T).to(torch.float64)
+            known = torch.where(w > 0, self.S[part].to(torch.float64) / w.clamp(min=1e-300), 0)
+            total += float((w * (known - fit).square()).sum())
+        return total / self._frob_sq
+
+    def block(self, i: Tensor, j: Tensor) -> Tensor:
+        """Observed entries, zero where there is none."""
+        w = self.weights[i[:, None], j].to(self.dtype)
+        return torch.where(w > 0, self.S[i[:, None], j] / w.clamp(min=1e-30), 0)
+
+    def diag(self) -> Tensor:
+        """The diagonal, zero where it is missing."""
+        return self._diag
+
+    def frob_sq(self) -> float:
+        """Σ W S²."""
+        return self._frob_sq
+
+    def mean(self) -> float:
+        """Weighted mean of the observed entries."""
+        return self._mean
+
+    def scale(self) -> float:
+        """Size of the entries that H Hᵀ must reach: that of the diagonal or of all entries."""
+        seen = self.weights.diagonal() > 0
+        own = float(self._diag[seen].mean(dtype=torch.float64)) if bool(seen.any()) else 0.0
+        return max(own, float(np.sqrt(self._frob_sq / max(self.mass, 1e-300))))
+
+    def completed(self, H: Tensor | None = None) -> Tensor:  # (n, n)
+        """S with its missing entries from H Hᵀ; by default from a fit by the means of the rows."""
+        w = self.weights.to(self.dtype)
+        if H is None:
+            row = self.S.sum(dim=1) / w.sum(dim=1).clamp(min=1e-30)
+            H = (row / max(self._mean, 1e-30) ** 0.5)[:, None]
+        return (H @ H.T).mul_(1 - w).add_(self.S)
+
+
+def observed_entries(
+    S: Any, mask: Any, weights: Any, dtype: torch.dtype | None, names: Sequence[str] | None
+) -> ObservedEntries:
+    """Validate a matrix with its mask or weights.
+
+    Arguments:
+        S: (n, n) array, tensor, data frame or sparse matrix.
+        mask: (n, n) truth values, True where S is observed; ``"nan"`` for the entries that are
+            not NaN; or None.
+        weights: (n, n) numbers of at least zero, or None; zero where an entry is missing.
+        dtype: type of the operator.
+        names: names of the rows.
+
+    Raises:
+        InvalidMatrix: S is not symmetric and non-negative where it is observed, or mask and
+            weights have another shape, or a row has no observed entry besides the diagonal.
+    """
+    values = _dense(S, "S")
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
+        raise InvalidMatrix("S", f"has shape {values.shape}", "Pass a square matrix")
+    argument = "weights" if mask is None else "mask"
+    if isinstance(mask, str):
+        if mask != "nan":
+            raise InvalidMatrix("mask", f"got {mask!r}", "Pass 'nan', or an array of truth values")
+        seen = ~np.isnan(values)
+        W = np.asarray(seen & seen.T)
+    else:
+        W = _dense(weights if mask is None else mask, argument)
+        W = W if mask is None else W.astype(bool)
+    if W.shape != values.shape:
+        problem = f"has shape {W.shape}, S has {values.shape}"
+        raise InvalidMatrix(argument, problem, "Pass one entry for each entry of S")
+    if W.dtype != bool:
+        if not np.isfinite(W).all() or (W < 0).any() or not (W > 0).any():
+            raise InvalidMatrix(argument, "has entries that are not finite and non-negative",
+                                "Pass weights of at least zero, some of them positive")  # fmt: skip
+        W = W / W.max()
+    if not np.allclose(W, W.T):
+        raise InvalidMatrix(argument, "is not symmetric", "Weigh [i, j] and [j, i] alike")
+    seen = W > 0
+    known = np.where(seen, values, 0.0)
+    for bad, what in ((~np.isfinite(known), "not finite"), (known < 0, "negative")):
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise InvalidMatrix("S", f"the observed entry [{i}, {j}] is {what} ({known[i, j]})",
+                                "Mask it, or correct it")  # fmt: skip
+    if np.abs(known - known.T).max() > 1e-5 * np.abs(known).max():
+        raise InvalidMatrix("S", "is not symmetric where it is observed", "Use (S + S.T) / 2")
+    alone = (seen & ~np.eye(len(seen), dtype=bool)).sum(axis=1) == 0
+    if alone.any():
+        row = int(np.flatnonzero(alone)[0])
+        raise InvalidMatrix("S", f"row {row} has no observed entry besides the diagonal",
+                            "Leave the instrument out")  # fmt: skip
+    kind = dtype or (torch.float64 if values.dtype == np.float64 else torch.float32)
+    tensor = torch.from_numpy(np.ascontiguousarray(known)).to(kind)
+    W_tensor = torch.from_numpy(np.ascontiguousarray(W))
+    return ObservedEntries(tensor, W_tensor if W.dtype == bool else W_tensor.to(kind), names)
+
+
+def _dense(x: Any, argument: str) -> np.ndarray:
+    """An array of numbers or truth values."""
+    if isinstance(x, SymmetricOperator):
+        x = x.to_dense()
+    if hasattr(x, "toarray"):
+        x = x.toarray()
+    if isinstance(x, Tensor):
+        x = (x.to_dense() if x.layout != torch.strided else x).detach().cpu().numpy()
+    array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        raise InvalidMatrix(argument, f"has entries of type {array.dtype}", "Pass numbers")
+    return array if array.dtype in (np.float32, np.float64, np.bool_) else array.astype(np.float32)
