@@ -40,7 +40,7 @@ def test_a_csv_without_names_loses_no_row(tmp_path):
     np.testing.assert_array_equal(as_operator(read_matrix(tmp_path / "S.csv")).S, S)
     (tmp_path / "S.csv").write_text("a,b\na,1,0\nb,0,1\n")  # as R writes it
     assert as_operator(read_matrix(tmp_path / "S.csv")).names == ["a", "b"]
-    (tmp_path / "S.csv").write_text("a,b,c\na,1,0\nb,0,1\n")
+    (tmp_path / "S.csv").write_text("x,a,b,c\na,1,0,2\nb,0,1,2\n")
     with pytest.raises(InvalidFile, match="2 rows and 3 columns: it is no square matrix"):
         read_matrix(tmp_path / "S.csv")
 

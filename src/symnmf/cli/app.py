@@ -46,6 +46,15 @@ OPTION_OF = {
     "samples": "--samples",
     "jobs": "--jobs",
     "classes": "--compare",
+    "start": "--from",
+    "end": "--to",
+    "jumps": "--jumps",
+    "columns": "--columns",
+    "drop": "--drop",
+    "decimal": "--decimal",
+    "dates": "--dates",
+    "sheet": "--sheet",
+    "diagonal": "--diagonal",
 }
 
 #: Command → how to continue after Ctrl-C.

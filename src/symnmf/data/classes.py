@@ -56,10 +56,14 @@ def read_classes(path: str | Path) -> dict[str, str]:
             empty += 1
             continue
         if found.get(name, kind) != kind:
-            raise InvalidFile(str(path), f"{place} gives {name!r} a second class", "Keep one of them")
+            raise InvalidFile(
+                str(path), f"{place} gives {name!r} a second class", "Keep one of them"
+            )
         found[name] = kind
     if not found:
-        raise InvalidFile(str(path), "gives no name a class", "Write a name and a class in each line")
+        raise InvalidFile(
+            str(path), "gives no name a class", "Write a name and a class in each line"
+        )
     if empty:
         warnings.warn(
             f"{path}: {empty} names have an empty class and are left out of the comparison",
@@ -99,13 +103,17 @@ def _plain_rows(path: Path) -> tuple[list[str], list[list[str]], list[str]] | No
     for i, row in enumerate(rows):
         if len(row) < 2 and i == 0:
             raise InvalidFile(
-                str(path), f"line {cells.numbers[i]} has {len(row)} cell", "Write a name and a class in each line"
+                str(path),
+                f"line {cells.numbers[i]} has {len(row)} cell",
+                "Write a name and a class in each line",
             )
     padded = [(row + [""] * width)[:width] for row in rows]
     body = padded[1:]
-    return padded[0], [[r[j].strip() for r in body] for j in range(width)], [
-        f"{cells.unit} {n}" for n in cells.numbers[1:]
-    ]
+    return (
+        padded[0],
+        [[r[j].strip() for r in body] for j in range(width)],
+        [f"{cells.unit} {n}" for n in cells.numbers[1:]],
+    )
 
 
 def _texts(column: pd.Series) -> list[str]:

@@ -128,7 +128,9 @@ def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
     main = max(set(known), key=known.count)
     alike = {main, "iso", "stamp"} if main in ("iso", "stamp") else {main}
     wrong = np.array([f and w not in alike for f, w in zip(filled, ways, strict=True)])
-    parts = [None if w or not f else _parts(c) for c, w, f in zip(cells, wrong, filled, strict=True)]
+    parts = [
+        None if w or not f else _parts(c) for c, w, f in zip(cells, wrong, filled, strict=True)
+    ]
     rows_bad = wrong[codes]
     doubt, notes = None, []
     if main == "numbers":
@@ -188,9 +190,7 @@ def _differs(parts: list[Any]) -> bool:
     return any(p is not None and p["first"] != p["second_"] for p in parts)
 
 
-def _order(
-    parts: list[Any], codes: np.ndarray, order: str | None
-) -> tuple[str | None, str | None]:
+def _order(parts: list[Any], codes: np.ndarray, order: str | None) -> tuple[str | None, str | None]:
     """The order of day and month, and a cell in doubt if nothing decides it."""
     fits = {}
     for name in ORDERS if order is None else (order,):
@@ -208,7 +208,9 @@ def _order(
     if len(sorted_in) == 1:
         return sorted_in[0], None
     first = next(p for p in parts if p is not None and p["first"] != p["second_"])
-    return ORDERS[0], f"{first['first']}{first['mark']}{first['second_']}{first['mark']}{first['year']}"
+    return ORDERS[
+        0
+    ], f"{first['first']}{first['mark']}{first['second_']}{first['mark']}{first['year']}"
 
 
 def _in_order(stamps: list[Any], codes: np.ndarray) -> bool:
@@ -280,7 +282,11 @@ def _centuries(stamps: list[Any]) -> list[Any]:
     moved = []
     for s in stamps:
         if s is not None and s > limit:
-            s = s - timedelta(days=36525) if (s.month, s.day) == (2, 29) else s.replace(year=s.year - 100)
+            s = (
+                s - timedelta(days=36525)
+                if (s.month, s.day) == (2, 29)
+                else s.replace(year=s.year - 100)
+            )
         moved.append(s)
     return moved
 

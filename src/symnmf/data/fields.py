@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
+
+from symnmf.data.date_text import way_of
 from symnmf.data.header_rows import RawTable
 from symnmf.errors import InvalidTable, spelled
 
@@ -29,16 +32,56 @@ PREFERRED = (
 #: Fields of market data that are no instruments.
 FIELDS = frozenset(
     [
-        *PREFERRED, "open", "high", "low", "volume", "vol", "dividends", "dividend", "stock splits",
-        "splits", "capital gains", "vwap", "bid", "ask", "turnover", "px open", "px high", "px low",
-        "px volume", "open interest", "trades", "adj open", "adj high", "adj low", "adj volume",
-        "ex dividend", "split ratio", "repaired?", "change", "change %", "pct change", "market cap",
+        *PREFERRED,
+        "open",
+        "high",
+        "low",
+        "volume",
+        "vol",
+        "dividends",
+        "dividend",
+        "stock splits",
+        "splits",
+        "capital gains",
+        "vwap",
+        "bid",
+        "ask",
+        "turnover",
+        "px open",
+        "px high",
+        "px low",
+        "px volume",
+        "open interest",
+        "trades",
+        "adj open",
+        "adj high",
+        "adj low",
+        "adj volume",
+        "ex dividend",
+        "split ratio",
+        "repaired?",
+        "change",
+        "change %",
+        "pct change",
+        "market cap",
     ]  # fmt: skip
 )
 #: Fields of which a file of one instrument has several.
-OF_ONE = frozenset(["open", "high", "low", "close", "adj close", "volume", "price", "vol", "change %"])
+OF_ONE = frozenset(
+    ["open", "high", "low", "close", "adj close", "volume", "price", "vol", "change %"]
+)
 #: Names of the columns with the prices or returns of a long table, in order of preference.
-VALUE_NAMES = (*PREFERRED, "ret", "return", "returns", "log return", "value", "x", "level", "close price")
+VALUE_NAMES = (
+    *PREFERRED,
+    "ret",
+    "return",
+    "returns",
+    "log return",
+    "value",
+    "x",
+    "level",
+    "close price",
+)
 
 
 def field_name(text: str) -> str:
@@ -70,13 +113,17 @@ def take_field(raw: RawTable) -> RawTable:
 def _two_levels(raw: RawTable) -> None:
     """One row of names holds fields, another one instruments."""
     for level in raw.levels:
-        begin = 0 if field_name(level[0]) in FIELDS else 1
+        begin = 1 if field_name(level[0]) not in FIELDS or _holds_dates(raw) else 0
         filled = [field_name(c) for c in level[begin:] if c]
         if not filled or not all(word in FIELDS for word in filled):
             continue
         others = [other for other in raw.levels if other is not level]
         names = max(others, key=lambda other: len({c for c in other[1:] if c}))
-        fields = _forward([field_name(c) for c in level]) if "" in level[1:] else [field_name(c) for c in level]
+        fields = (
+            _forward([field_name(c) for c in level])
+            if "" in level[1:]
+            else [field_name(c) for c in level]
+        )
         names = _forward(names)
         first = raw.names[0]
         _keep(raw, fields, names, set(filled), begin)
@@ -84,6 +131,15 @@ def _two_levels(raw: RawTable) -> None:
             raw.names[0] = first
         raw.levels = []
         return
+
+
+def _holds_dates(raw: RawTable) -> bool:
+    """Whether the first column holds dates."""
+    column = raw.frame.iloc[:, 0]
+    first = column.iloc[0]
+    if isinstance(first, str):
+        return way_of(first) is not None
+    return not pd.api.types.is_numeric_dtype(column)
 
 
 def _forward(cells: list[str]) -> list[str]:
@@ -142,8 +198,10 @@ def check_one_instrument(raw: RawTable, names: list[str]) -> None:
         names: names of its columns, without that of the dates.
     """
     words = [field_name(name) for name in names]
-    if len(words) >= 2 and sum(w in OF_ONE for w in words) >= max(2, len(words) - 2) and (
-        "volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words)
+    if (
+        len(words) >= 2
+        and sum(w in OF_ONE for w in words) >= max(2, len(words) - 2)
+        and ("volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words))
     ):
         raise InvalidTable(
             raw.argument,

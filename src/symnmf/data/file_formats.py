@@ -242,7 +242,11 @@ def _sheet_rows(path: Path, sheets: dict[str, list[list[Any]]], count: int) -> C
     used = [j for j in range(max(map(len, cells))) if any(j < len(r) and r[j] for r in cells)]
     first = used[0]
     cells = [row[first : used[-1] + 1] for row in cells]
-    notes = [] if count == 1 else [f"sheet {name!r} of {count} sheets; another: {spelled('sheet', 'NAME')}"]
+    notes = (
+        []
+        if count == 1
+        else [f"sheet {name!r} of {count} sheets; another: {spelled('sheet', 'NAME')}"]
+    )
     return CellRows(str(path), "row", numbers, notes=notes, rows=cells)
 
 

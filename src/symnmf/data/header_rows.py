@@ -68,7 +68,9 @@ def find_table(cells: CellRows) -> RawTable:
         InvalidFile: there is no table, or its rows have different lengths.
     """
     count = len(cells)
-    examined = max(40, min(HEAD_ROWS, EXAMINED_CELLS // max(1, cells.widths()[min(count - 1, 20), 0])))
+    examined = max(
+        40, min(HEAD_ROWS, EXAMINED_CELLS // max(1, cells.widths()[min(count - 1, 20), 0]))
+    )
     head = [cells.row(i) for i in range(min(count, examined))]
     full = [sum(map(bool, row)) for row in head]
     usual = mode([n for n in full if n > 1] or [1])
@@ -143,23 +145,23 @@ def _column_kinds(rows: list[list[str]]) -> dict[int, str]:
 def _is_data(row: list[str], kinds: dict[int, str]) -> bool:
     """Whether the cells of a row are of the kinds of their columns."""
     dates = [j for j, kind in kinds.items() if kind == "date"]
-    if dates and all(j >= len(row) or kind_of(row[j]) != "date" for j in dates[:1]):
-        return False
+    if dates:
+        return dates[0] < len(row) and kind_of(row[dates[0]]) == "date"
     numbers = [j for j, kind in kinds.items() if kind == "number" and j < len(row)]
     cells = [kind_of(row[j]) for j in numbers[:200]]
-    if not cells:
-        return bool(dates)
     blank, good = cells.count("blank"), cells.count("number")
-    if not dates and good + blank < len(cells) and good == 0:
-        return False
-    return bool(good + blank >= 0.5 * len(cells) and (good or dates))
+    return bool(good and good + blank >= 0.5 * len(cells))
 
 
 def _is_names(head: list[list[str]], kinds: dict[int, str]) -> bool:
     """Whether the first of rows of numbers holds names such as 10107, above fractions."""
     first, rest = head[0], head[1:]
     corner = kind_of(first[0]) != "number"
-    if rest and corner and all(i < len(first) and row[0] == first[i] for i, row in enumerate(rest, 1)):
+    if (
+        rest
+        and corner
+        and all(i < len(first) and row[0] == first[i] for i, row in enumerate(rest, 1))
+    ):
         return True  # the names above the columns are those of the rows: a matrix
     if len(rest) < 2 or "date" in kinds.values():
         return False
@@ -198,7 +200,9 @@ def _end_of_table(
     for i in narrow[narrow > first].tolist():
         if _is_data(cells.row(i), kinds) or kind_of(cells.row(i)[0]) == "date":
             continue  # a row of missing numbers
-        if i - first >= 3 and any(_is_data(cells.row(j), kinds) for j in range(i + 1, min(stop, i + 6))):
+        if i - first >= 3 and any(
+            _is_data(cells.row(j), kinds) for j in range(i + 1, min(stop, i + 6))
+        ):
             notes.append(
                 f"the file has several tables: {cells.unit}s {cells.numbers[first]} to "
                 f"{cells.numbers[i - 1]} were read, not those from {cells.unit} {cells.numbers[i]} on"
@@ -206,7 +210,9 @@ def _end_of_table(
             return i, notes
     if stop < count:
         labels = [next((c for c in cells.row(i) if c), "") for i in range(stop, count)]
-        shown = ", ".join(repr(word[:30]) for word in labels[:3]) + (", …" if len(labels) > 3 else "")
+        shown = ", ".join(repr(word[:30]) for word in labels[:3]) + (
+            ", …" if len(labels) > 3 else ""
+        )
         notes.append(f"{count - stop} {cells.unit}s below the table left out: {shown}")
     return stop, notes
 
@@ -259,7 +265,9 @@ def _ragged(
 ) -> None:
     """Raise the error for rows of different lengths, with a guess at the cause."""
     places = [f"{cells.unit} {cells.numbers[chosen[i]]} has {widths[i]} cells" for i in wrong]
-    listed = ", ".join(places[:LISTED]) + (f" and {len(places) - LISTED} more" if len(places) > LISTED else "")
+    listed = ", ".join(places[:LISTED]) + (
+        f" and {len(places) - LISTED} more" if len(places) > LISTED else ""
+    )
     remedy = "Give every line the same number of cells"
     if len(wrong) == 1 and wrong[0] == len(chosen) - 1 and widths[wrong[0]] < usual:
         remedy = "The last line is not complete: was the file cut off? Save or download it again"

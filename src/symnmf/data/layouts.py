@@ -43,7 +43,9 @@ def understand(raw: RawTable, reading: Reading) -> Table:
         return long
     if reading.columns is not None:
         raise InvalidTable(
-            raw.argument, "is not a long table: every date occurs once", f"Leave out {spelled('columns', ','.join(reading.columns))}"
+            raw.argument,
+            "is not a long table: every date occurs once",
+            f"Leave out {spelled('columns', ','.join(reading.columns))}",
         )
     return _wide(raw, dates, style)
 
@@ -66,7 +68,12 @@ def _select(raw: RawTable, stay: list[int]) -> None:
     raw.frame = raw.frame.iloc[:, stay]
     raw.frame.columns = range(len(stay))
     raw.names = [raw.names[j] for j in stay]
-    raw.levels = [[(level + [""] * len(raw.names))[j] for j in stay] if len(level) <= max(stay, default=0) else [level[j] for j in stay] for level in raw.levels]
+    raw.levels = [
+        [(level + [""] * len(raw.names))[j] for j in stay]
+        if len(level) <= max(stay, default=0)
+        else [level[j] for j in stay]
+        for level in raw.levels
+    ]
 
 
 def _unnamed(name: str) -> bool:
@@ -101,7 +108,9 @@ def _style(raw: RawTable, reading: Reading) -> NumberStyle:
         if _is_number_type(dtype) or pd.api.types.is_datetime64_any_dtype(dtype):
             continue
         column = raw.frame.iloc[:, j]
-        some = [c for c in [*column[:200], *column[-20:]] if isinstance(c, str) and not is_missing(c)]
+        some = [
+            c for c in [*column[:200], *column[-20:]] if isinstance(c, str) and not is_missing(c)
+        ]
         if some and way_of(some[0]) is None:
             cells += some
         if len(cells) > STYLE_CELLS:
@@ -145,6 +154,11 @@ def _take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
     found: list[tuple[int, np.ndarray]] = []
     gone: list[int] = []
     wanted = None if reading.columns is None else reading.columns[0]
+    if wanted is None and (parts := _separate_parts(raw)) is not None:
+        raw.notes.append("dates read from separate columns of year, month and day")
+        columns, stamps = parts
+        _select(raw, [j for j in range(len(raw.names)) if j not in columns])
+        return stamps
     dtypes, last = list(raw.frame.dtypes), len(raw.frame) - 1
     begins, ends = (raw.frame.iloc[i].to_numpy(dtype=object) for i in (0, last))
     for j, name in enumerate(raw.names):
@@ -159,10 +173,6 @@ def _take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
             found.append((j, stamps))
         elif counts:
             gone.append(j)
-    if not found and (parts := _separate_parts(raw)) is not None:
-        columns, stamps = parts
-        raw.notes.append("dates read from separate columns of year, month and day")
-        found, gone = [(columns[0], stamps)], [*gone, *columns]
     if len(found) > 1:
         _check_date_each(raw, [j for j, _ in found])
         named = [pair for pair in found if DATE_NAMES.fullmatch(raw.names[pair[0]].strip())]
@@ -216,7 +226,9 @@ def _dates_of(
         return None, False
     if counted.doubt:
         raise InvalidTable(
-            raw.argument, counted.doubt, f"Write dates as 2024-12-31, or leave the column out{_drop_words(name)}"
+            raw.argument,
+            counted.doubt,
+            f"Write dates as 2024-12-31, or leave the column out{_drop_words(name)}",
         )
     raw.notes.append(counted.note)
     return counted.stamps, counted.stamps is None
@@ -238,7 +250,11 @@ def _local(raw: RawTable, column: pd.Series) -> np.ndarray:
 def _checked(raw: RawTable, found: ReadDates, column: pd.Series) -> np.ndarray:
     """Dates without gaps and without doubt."""
     if found.doubt is not None:
-        i = next(i for i, c in enumerate(column) if isinstance(c, str) and c.strip().startswith(found.doubt))
+        i = next(
+            i
+            for i, c in enumerate(column)
+            if isinstance(c, str) and c.strip().startswith(found.doubt)
+        )
         raise InvalidTable(
             raw.argument,
             f"{raw.place(i)} has the date {found.doubt!r}, which may be month first or day first",
@@ -268,7 +284,14 @@ def _no_date(raw: RawTable, i: int) -> None:
 def _separate_parts(raw: RawTable) -> tuple[list[int], np.ndarray] | None:
     """Columns of year, month and (maybe) day, and the dates they make."""
     names = [name.strip().lower() for name in raw.names]
-    places = [next((names.index(w) for w in words if w in names), None) for words in (("year", "yr", "yyyy", "jahr"), ("month", "mon", "mm", "monat"), ("day", "dd", "tag", "dom"))]
+    places = [
+        next((names.index(w) for w in words if w in names), None)
+        for words in (
+            ("year", "yr", "yyyy", "jahr"),
+            ("month", "mon", "mm", "monat"),
+            ("day", "dd", "tag", "dom"),
+        )
+    ]
     if places[0] is None or places[1] is None:
         return None
     columns = [j for j in places if j is not None]
@@ -307,7 +330,9 @@ def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
     check_one_instrument(raw, names)
     if not names:
         raise InvalidTable(
-            raw.argument, "has no column of numbers", "Pass a table with a column for each instrument"
+            raw.argument,
+            "has no column of numbers",
+            "Pass a table with a column for each instrument",
         )
     if dates is None:
         _check_first(raw)
@@ -327,16 +352,26 @@ def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
 def _check_first(raw: RawTable) -> None:
     """Raise an error if the first column holds neither dates nor numbers."""
     column = raw.frame.iloc[:, 0]
-    if _is_number_type(column) or pd.api.types.is_bool_dtype(column) or pd.api.types.is_complex_dtype(column):
+    if (
+        _is_number_type(column)
+        or pd.api.types.is_bool_dtype(column)
+        or pd.api.types.is_complex_dtype(column)
+    ):
         return
     read = read_numbers(column, NumberStyle())
     if len(read.bad) < 0.5 * len(column) or len(read.bad) == 0:
         return
     cells = [str(c).strip() for c in column]
     if set(cells) == {n.strip() for n in raw.names[1:]} and len(cells) == len(raw.names) - 1:
-        other = "the option --matrix" if not offered("kind") or spelled("kind", "x").startswith("--") else "kind='matrix'"
+        other = (
+            "the option --matrix"
+            if not offered("kind") or spelled("kind", "x").startswith("--")
+            else "kind='matrix'"
+        )
         raise InvalidTable(
-            raw.argument, "has the same names in rows and columns: it is a matrix", f"Pass it with {other}"
+            raw.argument,
+            "has the same names in rows and columns: it is a matrix",
+            f"Pass it with {other}",
         )
     bad = column.iloc[int(read.bad[0])]
     raise InvalidTable(
@@ -359,14 +394,22 @@ def _numbers(raw: RawTable, style: NumberStyle) -> tuple[np.ndarray, np.ndarray]
     for j in range(frame.shape[1]):
         column, name = frame.iloc[:, j], raw.names[j].strip()
         if pd.api.types.is_complex_dtype(column) or pd.api.types.is_bool_dtype(column):
-            raise InvalidTable(raw.argument, f"column {name!r} is {column.dtype}", "Pass real numbers")
+            raise InvalidTable(
+                raw.argument, f"column {name!r} is {column.dtype}", "Pass real numbers"
+            )
         if _is_number_type(column):
             out[:, j] = column.to_numpy(dtype=np.float64, na_value=np.nan)
             continue
         read = read_numbers(column, style)
         out[:, j] = read.values
         filled = len(column) - int(np.isnan(read.values).sum()) + len(read.bad)
-        if len(read.bad) and len(read.bad) >= filled and not _has_digits(column, read.bad) and frame.shape[1] > 2 and isinstance(column.iloc[int(read.bad[0])], str):
+        if (
+            len(read.bad)
+            and len(read.bad) >= filled
+            and not _has_digits(column, read.bad)
+            and frame.shape[1] > 2
+            and isinstance(column.iloc[int(read.bad[0])], str)
+        ):
             numeric[j] = False
             continue
         bad += [(int(i), j) for i in read.bad]
@@ -393,11 +436,11 @@ def _check_percent(raw: RawTable, name: str, values: np.ndarray, percent: np.nda
     others[percent] = False
     others &= ~np.isnan(values) & (values != 0)
     if others.any():
-        i = int(np.flatnonzero(others)[0])
+        few = percent if len(percent) < others.sum() else np.flatnonzero(others)
         raise InvalidTable(
             raw.argument,
             f"column {name!r} has {len(percent)} numbers with a percent sign and "
-            f"{int(others.sum())} without, the first in {raw.place(i)}",
+            f"{int(others.sum())} without; {raw.place(int(few[0]))} is the first of the fewer",
             "Write all of them in one way",
         )
 
@@ -406,7 +449,9 @@ def _bad_cells(raw: RawTable, bad: list[tuple[int, int]]) -> None:
     """Raise the error for cells that are not numbers, with a guess at the cause."""
 
     def words(i: int, j: int) -> str:
-        return f"{raw.place(i)}, column {raw.names[j].strip()!r} is {str(raw.frame.iloc[i, j])[:40]!r}"
+        return (
+            f"{raw.place(i)}, column {raw.names[j].strip()!r} is {str(raw.frame.iloc[i, j])[:40]!r}"
+        )
 
     listed = "; ".join(words(i, j) for i, j in bad[:LISTED])
     more = f" and {len(bad) - LISTED} more cells" if len(bad) > LISTED else ""
@@ -422,7 +467,11 @@ def _bad_cells(raw: RawTable, bad: list[tuple[int, int]]) -> None:
         remedy = "Did a spreadsheet turn numbers into dates? Correct the cells"
     columns = {j for _, j in bad}
     if len(columns) == 1 and offered("drop"):
-        remedy += f" ({spelled('drop', raw.names[next(iter(columns))].strip())})" if remedy.startswith("Leave") else ""
+        remedy += (
+            f" ({spelled('drop', raw.names[next(iter(columns))].strip())})"
+            if remedy.startswith("Leave")
+            else ""
+        )
     raise InvalidTable(raw.argument, f"{listed}, not a number{more}", remedy)
 
 
@@ -433,7 +482,9 @@ def from_frame(frame: Any) -> RawTable:
         InvalidTable: the table is empty.
     """
     if frame.empty:
-        raise InvalidTable("table", f"has shape {frame.shape}", "Pass a table with rows and columns")
+        raise InvalidTable(
+            "table", f"has shape {frame.shape}", "Pass a table with rows and columns"
+        )
     index, columns = frame.index, frame.columns
     levels: list[list[str]] = []
     if columns.nlevels > 1:

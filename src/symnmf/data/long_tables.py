@@ -14,10 +14,7 @@ from symnmf.data.table_model import Reading, Table, day
 from symnmf.errors import InvalidTable, spelled
 
 #: Names of the columns that hold the names of instruments, in order of preference.
-NAME_COLUMNS = (
-    "ticker symbol sym instrument asset security ric isin cusip sedol figi permno secid gvkey name "
-    "names id code stock fund series variable entity station gauge site tic wkn identifier key index"
-).split()  # noqa: SIM905
+NAME_COLUMNS = ["ticker", "symbol", "sym", "instrument", "asset", "security", "ric", "isin", "cusip", "sedol", "figi", "permno", "secid", "gvkey", "name", "names", "id", "code", "stock", "fund", "series", "variable", "entity", "station", "gauge", "site", "tic", "wkn", "identifier", "key", "index"]
 #: Values that are preferred for returns.
 RETURN_NAMES = ("ret", "return", "returns", "log return", "logret", "daily return", "retx")
 
@@ -115,7 +112,11 @@ def _roles(
         return None
     if len(values) == 1:
         return name, values[0]
-    order = (*RETURN_NAMES, *VALUE_NAMES) if reading.kind == "returns" else (*VALUE_NAMES, *RETURN_NAMES)
+    order = (
+        (*RETURN_NAMES, *VALUE_NAMES)
+        if reading.kind == "returns"
+        else (*VALUE_NAMES, *RETURN_NAMES)
+    )
     best = min(values, key=lambda j: _rank(spoken[j], order))
     if _rank(spoken[best], order) == len(order):
         listed = ", ".join(raw.names[j] for j in values[:8])
@@ -174,7 +175,9 @@ def _whole_names(column: pd.Series, spoken: str) -> bool:
 
 
 def _bad_values(raw: RawTable, j: int, bad: np.ndarray) -> None:
-    cells = [f"{raw.place(int(i))} is {str(raw.frame.iloc[int(i), j])[:40]!r}" for i in bad[:LISTED]]
+    cells = [
+        f"{raw.place(int(i))} is {str(raw.frame.iloc[int(i), j])[:40]!r}" for i in bad[:LISTED]
+    ]
     more = f" and {len(bad) - LISTED} more" if len(bad) > LISTED else ""
     raise InvalidTable(
         raw.argument,
@@ -192,7 +195,9 @@ def _unstacked(raw: RawTable, dates: np.ndarray, labels: np.ndarray, values: np.
     same = np.flatnonzero(np.diff(place[order]) == 0)
     if len(same):
         first, second = order[same], order[same + 1]
-        differ = ~((values[first] == values[second]) | (np.isnan(values[first]) & np.isnan(values[second])))
+        differ = ~(
+            (values[first] == values[second]) | (np.isnan(values[first]) & np.isnan(values[second]))
+        )
         if differ.any():
             i = int(first[np.flatnonzero(differ)[0]])
             raise InvalidTable(

@@ -45,7 +45,10 @@ def read_matrix(path: str | Path) -> Any:
     found = read_file(path)
     with reading(path):
         if isinstance(found, RawTable):
-            return completed(_from_cells(found, str(path)), str(path))
+            S = _from_cells(found, str(path))
+            unnamed = isinstance(S.columns, pd.RangeIndex)
+            S = completed(S, str(path))
+            return S.to_numpy() if unnamed else S
         return completed(_named_rows(found), str(path))
 
 
@@ -55,6 +58,8 @@ def _from_cells(raw: RawTable, source: str) -> pd.DataFrame:
     first = [str(c).strip() for c in raw.frame.iloc[:, 0]]
     names = [name.strip() for name in raw.names]
     labelled = len(first) + 1 == len(names)
+    if not labelled and len(first) != len(names):
+        _not_square(source, (len(first), len(names) - 1))
     columns = range(1 if labelled else 0, len(names))
     values = np.empty((len(raw.frame), len(columns)))
     bad = []
@@ -64,14 +69,19 @@ def _from_cells(raw: RawTable, source: str) -> pd.DataFrame:
         values[:, place] = read.values
         bad += [(int(i), j) for i in read.bad]
     if bad:
-        cells = [f"{raw.place(i)}, column {names[j]!r} is {str(raw.frame.iloc[i, j])[:40]!r}" for i, j in bad[:LISTED]]
+        bad.sort()
+        cells = [
+            f"{raw.place(i)}, column {names[j]!r} is {str(raw.frame.iloc[i, j])[:40]!r}"
+            for i, j in bad[:LISTED]
+        ]
         more = f" and {len(bad) - LISTED} more cells" if len(bad) > LISTED else ""
         raise InvalidFile(source, f"{'; '.join(cells)}, not a number{more}", "Correct the cells")
     if values.shape[0] != values.shape[1]:
         _not_square(source, values.shape)
     above = names[1:] if labelled else names
     if not labelled:
-        return pd.DataFrame(values) if above == [str(j) for j in range(len(above))] else pd.DataFrame(values, above, above)
+        unnamed = above == [str(j) for j in range(len(above))]
+        return pd.DataFrame(values) if unnamed else pd.DataFrame(values, above, above)
     return pd.DataFrame(values, first, above)
 
 

@@ -14,10 +14,7 @@ from symnmf.errors import InvalidTable, spelled
 
 #: Cells that represent a missing number, in lower case: of spreadsheets, vendors and languages.
 MISSING_WORDS = frozenset(
-    "na n/a #n/a n.a. n.a n/d nd nan -nan +nan null (null) none nil missing <na> nat - -- --- – — . "
-    ".. ... ? * #div/0! #value! #ref! #name? #num! #null! #spill! #calc! #getting_data #n/d #wert! "
-    "#nv #bezug! #zahl! 1.#qnan -1.#qnan 1.#ind -1.#ind 1.#inf_nan \\n nullo nv k.a. s/d s.d. "
-    "n.v. not_available".split()  # noqa: SIM905
+    ["na", "n/a", "#n/a", "n.a.", "n.a", "n/d", "nd", "nan", "-nan", "+nan", "null", "(null)", "none", "nil", "missing", "<na>", "nat", "-", "--", "---", "–", "—", ".", "..", "...", "?", "*", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#spill!", "#calc!", "#getting_data", "#n/d", "#wert!", "#nv", "#bezug!", "#zahl!", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "1.#inf_nan", "\\n", "nullo", "nv", "k.a.", "s/d", "s.d.", "n.v.", "not_available"]
 )
 #: Beginnings of longer messages of data vendors in place of a number.
 MISSING_BEGINNINGS = ("#n/a ", "no data", "not available", "not applicable", "n/a ", "#error")
@@ -32,6 +29,7 @@ _SIGNED = re.compile(
     rf"(?P<percent>[%‰])?\s*(?P<close>\))?"
 )
 PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_UNMARKED = re.compile(r"[-+]?\d*[.,]?\d*(?:[eE][-+]?\d+)? ?%?")
 _THREES = re.compile(r"\d{1,3}(?:([.,'’ ])\d{3})(?:\1\d{3})*")
 
 
@@ -122,7 +120,9 @@ def looks_numeric(text: str) -> bool:
     return any(NumberStyle(mark).parse(text) is not None for mark in ".,")
 
 
-def find_style(cells: Iterable[str], separator: str = "", decimal: str | None = None) -> NumberStyle:
+def find_style(
+    cells: Iterable[str], separator: str = "", decimal: str | None = None
+) -> NumberStyle:
     """The decimal mark of the numbers of a table, from their content.
 
     Arguments:
@@ -236,7 +236,7 @@ def read_numbers(cells: pd.Series, style: NumberStyle) -> ReadNumbers:
         values[i], is_percent = seen[key]  # type: ignore[misc]
         if is_percent:
             percent.append(int(i))
-        marked |= isinstance(cell, str) and not re.fullmatch(r"[-+\d.,eE ]*%?", cell.strip())
+        marked |= isinstance(cell, str) and not _UNMARKED.fullmatch(cell.strip())
     return ReadNumbers(values, np.array(bad, int), np.array(percent, int), marked)
 
 

@@ -93,21 +93,19 @@ def _in_order(steps: np.ndarray) -> bool:
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _as_calendar(
-    values: np.ndarray, whole: bool, named: bool
-) -> tuple[np.ndarray, str] | None:
+def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarray, str] | None:
     """Dates of numbers and words for their form; None if no form fits."""
     low, high = float(values.min()), float(values.max())
     if whole:
         number = values.astype(np.int64)
-        if 17000101 <= low and high <= 22001231:
+        if low >= 17000101 and high <= 22001231:
             stamps = _ymd(number // 10000, number // 100 % 100, number % 100)
             return None if stamps is None else (stamps, "numbers such as 20241231")
-        if 180001 <= low and high <= 220012:
+        if low >= 180001 and high <= 220012:
             year, month = number // 100, number % 100
             if ((month >= 1) & (month <= 12)).all():
                 return _month_end(year, month), "numbers such as 202412"
-        if 1800 <= low and high <= 2200 and (np.abs(np.diff(number)) <= 20).all():
+        if low >= 1800 and high <= 2200 and (np.abs(np.diff(number)) <= 20).all():
             return _month_end(number, np.full(len(number), 12)), "years"
         for unit, size in EPOCHS.items():
             if EPOCH_RANGE[0] * size <= low and high <= EPOCH_RANGE[1] * size:
@@ -120,12 +118,12 @@ def _as_calendar(
         seconds = np.round(values * 86400).astype(np.int64).astype("timedelta64[s]")
         stamps = EXCEL_DAY0.astype("datetime64[s]") + seconds
         return stamps.astype("datetime64[ns]"), "Excel's day numbers"
-    if not whole and 1800 <= low and high <= 2200 and np.abs(np.diff(values)).max() <= 1.01:
+    if not whole and low >= 1800 and high <= 2200 and np.abs(np.diff(values)).max() <= 1.01:
         year = np.floor(values).astype(np.int64)
         start, end = (_years(year + extra) for extra in (0, 1))
         span = (end - start) / np.timedelta64(1, "s")
         seconds = np.round((values - year) * span).astype(np.int64).astype("timedelta64[s]")
-        stamps = (start.astype("datetime64[s]") + seconds + np.timedelta64(6, "h"))
+        stamps = start.astype("datetime64[s]") + seconds + np.timedelta64(6, "h")
         return stamps.astype("datetime64[D]").astype("datetime64[ns]"), "years with a fraction"
     return None
 

@@ -256,7 +256,9 @@ def _sort_dates(work: Table) -> None:
     equal = [np.array_equal(work.values[i], work.values[i + 1], equal_nan=True) for i in same]
     if not all(equal):
         i = int(same[equal.index(False)])
-        where = "" if work.numbers is None else f", in {work.row_words(i)} and {work.row_words(i + 1)}"
+        where = (
+            "" if work.numbers is None else f", in {work.row_words(i)} and {work.row_words(i + 1)}"
+        )
         raise InvalidTable(
             "table",
             f"the date {day(work.dates[i])} occurs more than once{where}",
@@ -334,7 +336,8 @@ def _note_gaps(work: Table, noun: str) -> None:
     steps = np.diff(work.dates)
     usual = np.median(steps.astype(np.int64)).astype("timedelta64[ns]")
     gaps = np.flatnonzero(
-        (steps > GAP_STEPS * usual) & (steps > np.timedelta64(GAP_DAYS, "D").astype("timedelta64[ns]"))
+        (steps > GAP_STEPS * usual)
+        & (steps > np.timedelta64(GAP_DAYS, "D").astype("timedelta64[ns]"))
     )
     if not len(gaps):
         return
@@ -371,7 +374,9 @@ def _suspects(
             f"{len(stale)} stretches of {names} instruments without any change, the longest {words}"
         )
     if filled:
-        work.steps.append(f"{filled} rows in which nearly nothing moves: holidays that were filled?")
+        work.steps.append(
+            f"{filled} rows in which nearly nothing moves: holidays that were filled?"
+        )
     return tuple(suspects)
 
 

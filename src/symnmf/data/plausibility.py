@@ -20,7 +20,19 @@ LEVEL_AMONG_RETURNS = 20.0
 #: Rows of each of the four stretches from which the behaviour of long tables is found.
 STRETCH = 250
 #: Numbers that stand for missing ones.
-SENTINELS = (-99.0, -99.9, -99.99, -999.0, -999.99, -999.9, -9999.0, -9999.99, -99999.0, 1e20, -1e20)
+SENTINELS = (
+    -99.0,
+    -99.9,
+    -99.99,
+    -999.0,
+    -999.99,
+    -999.9,
+    -9999.0,
+    -9999.99,
+    -99999.0,
+    1e20,
+    -1e20,
+)
 
 
 def drop_sentinels(work: Table) -> None:
@@ -33,8 +45,11 @@ def drop_sentinels(work: Table) -> None:
         hits = work.values == sentinel
         if not hits.any():
             continue
-        rest = np.abs(work.values[~hits & ~np.isnan(work.values) & ~np.isin(work.values, SENTINELS)])
-        if len(rest) and np.quantile(rest, 0.99) < abs(sentinel) / 3:
+        rest = np.abs(
+            work.values[~hits & ~np.isnan(work.values) & ~np.isin(work.values, SENTINELS)]
+        )
+        positive = sentinel < 0 and not (work.values[~hits] < 0).any() and hits.mean() < 0.5
+        if positive or (len(rest) and np.quantile(rest, 0.99) < abs(sentinel) / 3):
             work.values[hits] = np.nan
             work.steps.append(f"{int(hits.sum())} cells with {sentinel:g} taken as missing")
 
@@ -59,7 +74,11 @@ def infer_kind(work: Table) -> str:
             centred = np.abs(middle) < np.maximum(spread, 1e-12)
             if (low < 0).mean() > 0.8 and centred.mean() > 0.8:
                 return "returns"
-    options = "--prices, --returns or --values" if not offered("kind") else "kind='prices', 'returns' or 'values'"
+    options = (
+        "--prices, --returns or --values"
+        if not offered("kind")
+        else "kind='prices', 'returns' or 'values'"
+    )
     raise InvalidTable(
         "table",
         "holds numbers that are neither clearly prices (positive levels) nor clearly returns "
@@ -148,7 +167,9 @@ def _not_prices(work: Table, bad: np.ndarray) -> None:
     place = f"{work.row_words(i)}, column {work.names[j]!r}"
     count = int(bad.sum())
     more = f" ({count} such cells)" if count > 1 else ""
-    zeros = " Leave the cell empty where there was no price." if (work.values[bad] == 0).all() else ""
+    zeros = (
+        " Leave the cell empty where there was no price." if (work.values[bad] == 0).all() else ""
+    )
     raise InvalidTable(
         "table",
         f"{place} is {work.values[i, j]:g}, which is not a price{more}",

@@ -170,7 +170,9 @@ def find_stale(values: np.ndarray) -> list[tuple[int, int, int]]:
     for j in np.flatnonzero((change == 1).any(axis=0)):
         starts, ends = np.flatnonzero(change[:, j] == 1), np.flatnonzero(change[:, j] == -1)
         long = ends - starts >= STALE_ROWS
-        found += [(int(s), int(j), int(e - s)) for s, e in zip(starts[long], ends[long], strict=True)]
+        found += [
+            (int(s), int(j), int(e - s)) for s, e in zip(starts[long], ends[long], strict=True)
+        ]
     return sorted(found)
 
 

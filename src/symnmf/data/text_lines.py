@@ -72,7 +72,9 @@ def _decoded(content: bytes, name: str, source: str) -> bytes:
         return content.decode(name).lstrip("\ufeff").encode()
     except UnicodeDecodeError as broken:
         raise InvalidFile(
-            source, f"is damaged: it begins as {name.upper()} and does not go on so", "Save it again"
+            source,
+            f"is damaged: it begins as {name.upper()} and does not go on so",
+            "Save it again",
         ) from broken
 
 
@@ -207,7 +209,9 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
     lines = text.split(b"\n")
     separator = _declared(lines[0].decode())
     skip = 0 if separator is None else 1
-    numbered = [(i + 1, line) for i, line in enumerate(lines) if i >= skip and line.strip(b" \t,;|")]
+    numbered = [
+        (i + 1, line) for i, line in enumerate(lines) if i >= skip and line.strip(b" \t,;|")
+    ]
     if not numbered:
         raise InvalidFile(source, "is empty", "Pass a file with a header and rows")
     head = [line.decode() for _, line in numbered[:HEAD_ROWS]]
@@ -230,7 +234,9 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
 
 def _with_long_cells(lines: list[bytes], rows: CellRows, skipped: int) -> CellRows:
     """Rows of a file in which a cell in quotes goes over several lines."""
-    reader = csv.reader((line.decode() + "\n" for line in lines), delimiter=rows.separator)
+    reader = csv.reader(
+        (line.decode() + "\n" for line in lines), delimiter=rows.separator, strict=True
+    )
     numbers, cells, begin = [], [], 1 + skipped
     try:
         for row in reader:
@@ -308,11 +314,18 @@ def _score(lines: Sequence[str], separator: str) -> float:
     limit = max(3, EXAMINED_CELLS // usual)
     cells = [cell for row in regular[-limit:] for cell in row[:500]]
     good = sum(is_value(cell) for cell in cells)
-    text = sum(not is_value(cell) and bool(re.fullmatch(r"[\w .&/^=+()-]{1,40}", cell)) for cell in cells)
+    text = sum(
+        not is_value(cell) and bool(re.fullmatch(r"[\w .&/^=+()-]{1,40}", cell)) for cell in cells
+    )
     readable = (good + 0.5 * text) / max(1, len(cells))
     return len(regular) / len(rows) * readable * (0.9 if separator == " " else 1.0)
 
 
 def is_value(cell: str) -> bool:
     """Whether a cell is a number, a date or missing."""
-    return bool(PLAIN.fullmatch(cell)) or is_missing(cell) or looks_numeric(cell) or way_of(cell) is not None
+    return (
+        bool(PLAIN.fullmatch(cell))
+        or is_missing(cell)
+        or looks_numeric(cell)
+        or way_of(cell) is not None
+    )
