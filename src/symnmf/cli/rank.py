@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from symnmf.cli.app import app
+from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.output import Output
 from symnmf.cli.shared_options import Json, Seed
 
 
 @app.command()
+@takes_data(matrix=True)
 def rank(
-    matrix: Annotated[
-        Path, typer.Option("--matrix", help="Dependence matrix: a file or a folder.")
-    ],
+    context: typer.Context,
+    data: DataRequest,
     most: Annotated[
         int | None,
         typer.Option("--most", help="Largest k to consider (default 1.5·√n, at least 10)."),
@@ -31,18 +31,16 @@ def rank(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Suggest a number of groups for a matrix, with reasons.
+    """Suggest a number of groups for a table or a matrix, with reasons.
 
     \b
-    Example:
+    Examples:
+      symnmf rank prices.csv
       symnmf rank --matrix S.npy
     """
-    from symnmf.data import read_matrix
     from symnmf.grouping.rank_selection import suggest_rank
-    from symnmf.operators.stored import open_matrix
 
-    S = open_matrix(matrix) if matrix.is_dir() else read_matrix(matrix)
-    found = suggest_rank(S, most, observations=observations, seed=seed)
+    found = suggest_rank(data.load().operator, most, observations=observations, seed=seed)
     shown = Output(as_json)
     shown.line(f"{found.k} groups", "bold")
     for reason in found.reasons:

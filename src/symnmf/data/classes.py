@@ -11,6 +11,7 @@ from symnmf.data.fields import field_name
 from symnmf.data.file_formats import read_file
 from symnmf.data.header_rows import RawTable
 from symnmf.data.long_tables import NAME_COLUMNS
+from symnmf.data.number_text import find_style
 from symnmf.errors import DataWarning, InvalidFile
 
 #: Names of columns of classes, in order of preference.
@@ -132,3 +133,32 @@ def _roles(names: list[str]) -> tuple[int, int]:
     if kinds:
         return next(j for j in range(len(words)) if j != kinds[0]), kinds[0]
     return 0, 1
+
+
+def read_weights(path: str | Path) -> dict[str, float]:
+    """Read the weight of each name from a file, such as the positions of a portfolio.
+
+    Arguments:
+        path: path of a table with a column of names and a column of numbers.
+
+    Raises:
+        InvalidFile: the file is missing or cannot be read, or a weight is no number.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "weights.csv"
+        >>> _ = path.write_text("ticker;weight\nXOM;0,25\nKO;75 %\n")
+        >>> read_weights(path)
+        {'XOM': 0.25, 'KO': 0.75}
+    """
+    found: dict[str, float] = {}
+    words = read_classes(path)
+    style = find_style(words.values(), ";")
+    for name, cell in words.items():
+        number = style.parse(cell)
+        if number is None:
+            raise InvalidFile(
+                str(path), f"the weight of {name!r} is {cell!r}", "Write a number for each name"
+            )
+        found[name] = number[0]
+    return found

@@ -21,6 +21,10 @@ from symnmf.errors import InvalidTable, offered, spelled
 STYLE_CELLS, TRIED_CELLS = 20_000, 30
 
 
+class IsMatrix(InvalidTable):
+    """A table with the same names in rows and columns."""
+
+
 def understand(raw: RawTable, reading: Reading) -> Table:
     """The numbers of a table with their names and dates.
 
@@ -368,7 +372,7 @@ def _check_first(raw: RawTable) -> None:
             if not offered("kind") or spelled("kind", "x").startswith("--")
             else "kind='matrix'"
         )
-        raise InvalidTable(
+        raise IsMatrix(
             raw.argument,
             "has the same names in rows and columns: it is a matrix",
             f"Pass it with {other}",

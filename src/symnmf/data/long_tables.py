@@ -14,7 +14,39 @@ from symnmf.data.table_model import Reading, Table, day
 from symnmf.errors import InvalidTable, spelled
 
 #: Names of the columns that hold the names of instruments, in order of preference.
-NAME_COLUMNS = ["ticker", "symbol", "sym", "instrument", "asset", "security", "ric", "isin", "cusip", "sedol", "figi", "permno", "secid", "gvkey", "name", "names", "id", "code", "stock", "fund", "series", "variable", "entity", "station", "gauge", "site", "tic", "wkn", "identifier", "key", "index"]
+NAME_COLUMNS = [
+    "ticker",
+    "symbol",
+    "sym",
+    "instrument",
+    "asset",
+    "security",
+    "ric",
+    "isin",
+    "cusip",
+    "sedol",
+    "figi",
+    "permno",
+    "secid",
+    "gvkey",
+    "name",
+    "names",
+    "id",
+    "code",
+    "stock",
+    "fund",
+    "series",
+    "variable",
+    "entity",
+    "station",
+    "gauge",
+    "site",
+    "tic",
+    "wkn",
+    "identifier",
+    "key",
+    "index",
+]
 #: Values that are preferred for returns.
 RETURN_NAMES = ("ret", "return", "returns", "log return", "logret", "daily return", "retx")
 

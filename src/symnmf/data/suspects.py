@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from symnmf.data.panel import Panel
 
 #: What to do with suspect jumps.
 JUMPS = ("keep", "mask", "error")
@@ -13,9 +19,15 @@ JUMPS = ("keep", "mask", "error")
 MIN_ROWS, MIN_COLUMNS = 30, 3
 #: A jump is at least this large, and this many robust standard deviations of its instrument.
 JUMP, DEVIATIONS = 0.18, 10.0
-#: Ratios of splits (and their inverses), and the largest deviation of a logarithm from one.
-RATIOS = (1.25, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 30, 40, 50, 100)
-RATIO_TOLERANCE, FINE_TOLERANCE, FINE_RATIO = 0.1, 0.03, 1.5
+#: Ratios of splits and of reverse splits.
+FORWARD = (1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 25, 30, 50, 100)
+REVERSE = (3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 100)
+#: Largest deviation of a logarithm from that of a ratio: in itself, and in deviations of the
+#: instrument around that day.
+RATIO_TOLERANCE, FINE_TOLERANCE, FINE_RATIO, NEAR_RATIO = 0.1, 0.03, 1.5, 4.0
+#: Rows around a day that show how an instrument usually moves; the rows after a split, and their
+#: largest usual size in deviations: after a crash it is larger.
+AROUND, AFTER, CALM = 60, 5, 1.4
 #: A jump that goes back within so many rows, up to this share of its size, is a wrong figure.
 BACK_ROWS, BACK_SHARE = 5, 0.25
 #: On an ordinary day the median instrument moves less than this many deviations, and at most this
@@ -48,6 +60,15 @@ class Suspect:
     kind: str
     words: str
     value: float
+
+
+def suspects_table(panel: Panel) -> pd.DataFrame:
+    """The suspects of a panel as a table, one row for each."""
+    import pandas as pd
+
+    rows = [(s.name, s.date, s.rows, s.kind, s.words, s.value) for s in panel.summary.suspects]
+    columns = ["name", "date", "rows", "kind", "description", "return"]
+    return pd.DataFrame(rows, columns=columns).set_index("name")
 
 
 def find_jumps(values: np.ndarray, logs: bool) -> list[tuple[int, int, int, str, str]]:
@@ -91,12 +112,15 @@ def find_jumps(values: np.ndarray, logs: bool) -> list[tuple[int, int, int, str,
         for t in rows:
             if used[t, j]:
                 continue
+            usual = _usual(r[:, j], int(t))
+            if abs(r[t, j]) < DEVIATIONS * usual:
+                continue
             back = _back(r[:, j], int(t), rows)
             if back is not None:
                 used[t : back + 1, j] = True
                 words = f"×{np.exp(r[t, j]):.3g} and back after {back - t} rows"
                 found.append((int(t), int(j), back - int(t) + 1, "jump and back", words))
-            elif (ratio := _ratio(float(r[t, j]), float(scale[j]))) is not None:
+            elif (ratio := _ratio(float(r[t, j]), usual)) and _calm(r[:, j], int(t), usual):
                 found.append((int(t), int(j), 1, "split", ratio))
     return sorted(found)
 
@@ -132,15 +156,29 @@ def _back(column: np.ndarray, t: int, rows: np.ndarray) -> int | None:
     return None
 
 
-def _ratio(r: float, scale: float) -> str | None:
+def _usual(column: np.ndarray, t: int) -> float:
+    """Robust standard deviation of an instrument around a day, without that day."""
+    around = np.abs(np.r_[column[max(0, t - AROUND) : t], column[t + 1 : t + 1 + AROUND]])
+    around = around[np.isfinite(around) & (around > 0)]
+    return 1.4826 * float(np.median(around)) if len(around) >= AROUND // 3 else np.inf
+
+
+def _calm(column: np.ndarray, t: int, usual: float) -> bool:
+    """Whether an instrument moves as usual after a day."""
+    after = np.abs(column[t + 1 : t + 1 + AFTER])
+    after = after[np.isfinite(after)]
+    return not len(after) or float(np.median(after)) < CALM * usual
+
+
+def _ratio(r: float, usual: float) -> str | None:
     """The ratio of a split that explains a return, such as 2:1; None if none does."""
-    logs = np.log(np.array(RATIOS))
+    ratios = FORWARD if r < 0 else REVERSE
+    logs = np.log(np.array(ratios))
     near = int(np.argmin(np.abs(logs - abs(r))))
-    fine = RATIOS[near] <= FINE_RATIO
-    most = FINE_TOLERANCE if fine else RATIO_TOLERANCE
-    if abs(logs[near] - abs(r)) > min(most, 4 * scale):
+    most = FINE_TOLERANCE if ratios[near] <= FINE_RATIO else RATIO_TOLERANCE
+    if abs(logs[near] - abs(r)) > min(most, NEAR_RATIO * usual):
         return None
-    ratio = {1.25: "5:4", 1.5: "3:2"}.get(RATIOS[near], f"{RATIOS[near]:g}:1")
+    ratio = "3:2" if ratios[near] == FINE_RATIO else f"{ratios[near]:g}:1"
     return ratio if r < 0 else ":".join(reversed(ratio.split(":")))
 
 
