@@ -165,7 +165,7 @@ def test_malformed_tables(case):
 FILES = {
     "empty.csv": ("", "is empty"),
     "ragged.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1\n", "line 3 has 2 cells"),
-    "text.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1,x\n", "line 3, column 'b' is 'x', not a number"),
+    "text.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1,x\n", "line 3, column 'b' is 'x'"),
     "broken.parquet": ("no parquet", "cannot be read"),
     "table.xlsx": ("x", "is no .xlsx file"),
 }

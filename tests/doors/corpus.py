@@ -1089,8 +1089,10 @@ def missing_numbers() -> None:
     """Missing cells in every spelling, and policies."""
     gaps = holes(PRICES, (3, 1), (4, 1), (20, 3))
     for name, word in {
-        "empty": "", "na": "NA", "n_a": "n/a", "hash_na": "#N/A", "bloomberg": "#N/A N/A", "nan": "NaN",
-        "null": "null", "dash": "-", "dots": "..", "dot": ".", "div": "#DIV/0!", "requesting": "#N/A Requesting Data...",
+        "empty": "", "na": "NA", "n_a": "n/a", "hash_na": "#N/A", "bloomberg": "#N/A N/A",
+        "nan": "NaN",
+        "null": "null", "dash": "-", "dots": "..", "dot": ".", "div": "#DIV/0!",
+        "requesting": "#N/A Requesting Data...",
         "none": "None", "german_nv": "#NV", "spaces": "   ", "ind": "1.#IND",
     }.items():  # fmt: skip
         reads(

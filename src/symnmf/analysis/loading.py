@@ -95,8 +95,7 @@ def _is_matrix(data: Any, path: Path | None) -> bool:
         return path.is_dir() or path.suffix.lower() in (".npy", ".npz")
     if isinstance(data, SymmetricOperator) or hasattr(data, "tocsr"):
         return True
-    shape = getattr(data, "shape", ())
-    if len(shape) != 2 or shape[0] != shape[1] or not isinstance(data, np.ndarray):
+    if not isinstance(data, np.ndarray) or data.ndim != 2 or data.shape[0] != data.shape[1]:
         return False
     return bool(np.allclose(data, data.T, rtol=1e-5, atol=0))
 

@@ -150,7 +150,8 @@ def _report_bug(wrong: Exception) -> None:
     if os.environ.get("SYMNMF_TRACEBACK"):
         traceback.print_exception(wrong)
     Console(stderr=True).print(
-        f"This is an error of symnmf, not of your data: {type(wrong).__name__} in {place}: {words}\n"
+        f"This is an error of symnmf, not of your data: {type(wrong).__name__} in {place}: {words}"
+        "\n"
         "Please report it, with what the command prints where SYMNMF_TRACEBACK=1 is set.",
         **PLAIN,
     )

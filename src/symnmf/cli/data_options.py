@@ -251,7 +251,7 @@ def takes_data(*, matrix: bool) -> Callable[[Callable[..., None]], Callable[...,
         signature = inspect.Signature([*rest[:1], *added, *rest[1:]])
         called_with.__signature__ = signature  # type: ignore[attr-defined]
         called_with.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-        del called_with.__wrapped__  # type: ignore[attr-defined]
+        del called_with.__wrapped__
         return called_with
 
     return decorate

@@ -17,7 +17,8 @@ from symnmf.errors import DataWarning, InvalidFile
 #: Names of columns of classes, in order of preference.
 CLASS_COLUMNS = (
     "class", "sector", "gics sector", "industry", "group", "category", "classification",
-    "gics industry", "icb industry", "sub industry", "region", "country", "cluster", "label", "type",
+    "gics industry", "icb industry", "sub industry", "region", "country", "cluster", "label",
+    "type",
 )  # fmt: skip
 
 

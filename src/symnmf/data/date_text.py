@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,8 @@ PATTERNS = {
     "eight": r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?:\.0)?",
     "eight time": r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})[T ](?P<hour>\d{2}):?"
     r"(?P<minute>\d{2})(?::?(?P<second>\d{2}))?(?P<zone>Z)?",
-    "numbers": rf"{_WEEKDAY}(?P<first>\d{{1,2}})(?P<mark>[-/. ])\s?(?P<second_>\d{{1,2}})(?P=mark)\s?"
-    rf"(?P<year>\d{{4}}|\d{{2}}){_TIME}",
+    "numbers": rf"{_WEEKDAY}(?P<first>\d{{1,2}})(?P<mark>[-/. ])\s?(?P<second_>\d{{1,2}})(?P=mark)"
+    rf"\s?(?P<year>\d{{4}}|\d{{2}}){_TIME}",
     "day word year": rf"{_WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?[-/ ]*(?:de |of )?{_WORD}"
     rf",?[-/' ]*(?:de |of )?(?P<year>\d{{4}}|\d{{2}}){_TIME}",
     "word day year": rf"{_WEEKDAY}{_WORD}[- ](?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[- ]+"
@@ -217,9 +218,7 @@ def _in_order(stamps: list[Any], codes: np.ndarray) -> bool:
     """Whether the dates of the rows never fall, or never rise."""
     known = [stamps[c] for c in codes if stamps[c] is not None]
     plain = [s.replace(tzinfo=None) for s in known]
-    up = all(a <= b for a, b in zip(plain, plain[1:], strict=False))
-    down = all(a >= b for a, b in zip(plain, plain[1:], strict=False))
-    return up or down
+    return all(a <= b for a, b in pairwise(plain)) or all(a >= b for a, b in pairwise(plain))
 
 
 def _stamp(parts: dict[str, Any]) -> datetime | None:

@@ -31,40 +31,14 @@ PREFERRED = (
 )
 #: Fields of market data that are no instruments.
 FIELDS = frozenset(
-    [
+    (
         *PREFERRED,
-        "open",
-        "high",
-        "low",
-        "volume",
-        "vol",
-        "dividends",
-        "dividend",
-        "stock splits",
-        "splits",
-        "capital gains",
-        "vwap",
-        "bid",
-        "ask",
-        "turnover",
-        "px open",
-        "px high",
-        "px low",
-        "px volume",
-        "open interest",
-        "trades",
-        "adj open",
-        "adj high",
-        "adj low",
-        "adj volume",
-        "ex dividend",
-        "split ratio",
-        "repaired?",
-        "change",
-        "change %",
-        "pct change",
-        "market cap",
-    ]  # fmt: skip
+        *("open", "high", "low", "volume", "vol", "dividends", "dividend", "splits", "vwap"),
+        *("bid", "ask", "turnover", "trades"),
+        *("stock splits", "capital gains", "px open", "px high", "px low", "px volume"),
+        *("open interest", "adj open", "adj high", "adj low", "adj volume", "ex dividend"),
+        *("split ratio", "repaired?", "change", "change %", "pct change", "market cap"),
+    )
 )
 #: Fields of which a file of one instrument has several.
 OF_ONE = frozenset(
@@ -101,7 +75,7 @@ def take_field(raw: RawTable) -> RawTable:
         raw: a table; it is changed.
 
     Raises:
-        InvalidTable: the columns are the fields of one instrument, or none of the fields is a price.
+        InvalidTable: the columns are the fields of one instrument, or none of them is a price.
     """
     if len(raw.levels) >= 2:
         _two_levels(raw)
@@ -183,9 +157,8 @@ def _keep(raw: RawTable, fields: list[str], names: list[str], known: set[str], b
             "Keep one column of prices or returns for each instrument",
         )
     stay = [j for j in range(len(raw.names)) if j < begin or fields[j] in ("", taken)]
-    raw.frame = raw.frame.iloc[:, stay]
-    raw.frame.columns = range(len(stay))
-    raw.names = [names[j] for j in stay]
+    raw.names = list(names)
+    raw.select(stay)
     if len(known) > 1:
         raw.notes.append(f"of the fields {', '.join(sorted(known))}, {taken!r} was taken")
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from statistics import mode
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +22,9 @@ NARROW = 16
 EXAMINED_CELLS = 20_000
 #: Beginnings of rows below a table.
 FOOTERS = re.compile(
-    r"(grand )?(total|sum|subtotal|average|avg|mean|median|min|max|std|stdev|count|source|note|notes|"
-    r"copyright|©|\(c\)|disclaimer|summe|mittelwert|gesamt|moyenne|promedio|quelle|end of|eof|\*)\b",
+    r"(grand )?(total|sum|subtotal|average|avg|mean|median|min|max|std|stdev|count|source|note|"
+    r"notes|copyright|©|\(c\)|disclaimer|summe|mittelwert|gesamt|moyenne|promedio|quelle|end of|"
+    r"eof|\*)\b",
     re.IGNORECASE,
 )
 #: Cells that are listed in a message.
@@ -52,6 +54,14 @@ class RawTable:
     separator: str = ""
     notes: list[str] = field(default_factory=list)
     argument: str = "table"
+
+    def select(self, stay: list[int]) -> None:
+        """Keep some columns."""
+        self.frame = self.frame.iloc[:, stay]
+        self.frame.columns = pd.RangeIndex(len(stay))
+        width = len(self.names)
+        self.names = [self.names[j] for j in stay]
+        self.levels = [[(level + [""] * width)[j] for j in stay] for level in self.levels]
 
     def place(self, i: int) -> str:
         """A row as the file counts it, or its position in memory."""
@@ -102,7 +112,7 @@ def find_table(cells: CellRows) -> RawTable:
     width = len(names)
     as_text = [j for j in range(width) if width <= NARROW or kinds.get(j) != "number"]
     frame = cells.frame(chosen, width, as_text)
-    frame.columns = range(width)
+    frame.columns = pd.RangeIndex(width)
     return RawTable(
         names=names,
         frame=frame,
@@ -112,6 +122,13 @@ def find_table(cells: CellRows) -> RawTable:
         separator=cells.separator,
         notes=[*cells.notes, *notes],
     )
+
+
+def is_number_type(column: Any) -> bool:
+    """Whether a column or its type holds real numbers."""
+    kind = pd.api.types
+    other = kind.is_bool_dtype(column) or kind.is_complex_dtype(column)
+    return bool(kind.is_numeric_dtype(column) and not other)
 
 
 def kind_of(cell: str) -> str:
@@ -205,7 +222,8 @@ def _end_of_table(
         ):
             notes.append(
                 f"the file has several tables: {cells.unit}s {cells.numbers[first]} to "
-                f"{cells.numbers[i - 1]} were read, not those from {cells.unit} {cells.numbers[i]} on"
+                f"{cells.numbers[i - 1]} were read, not those from {cells.unit} "
+                f"{cells.numbers[i]} on"
             )
             return i, notes
     if stop < count:

@@ -122,9 +122,9 @@ def _roles(
     """Columns of the names and of the values; None if there is no column of names."""
     places = {name.strip(): j for j, name in enumerate(raw.names)}
     if reading.columns is not None:
-        for name in reading.columns[1:]:
-            if name not in places:
-                _missing_column(raw, name)
+        for wanted in reading.columns[1:]:
+            if wanted not in places:
+                _missing_column(raw, wanted)
         return places[reading.columns[1]], places[reading.columns[2]]
     numeric = [_numeric_share(raw.frame.iloc[:, j], style) for j in range(len(raw.names))]
     names = [j for j in range(len(raw.names)) if _may_name(raw, j, dates, numeric[j])]
@@ -152,10 +152,11 @@ def _roles(
     best = min(values, key=lambda j: _rank(spoken[j], order))
     if _rank(spoken[best], order) == len(order):
         listed = ", ".join(raw.names[j] for j in values[:8])
+        example = f"date,{raw.names[name]},{raw.names[values[0]]}"
         raise InvalidTable(
             raw.argument,
             f"is a long table with several columns of numbers: {listed}",
-            f"Name three columns: {spelled('columns', f'date,{raw.names[name]},{raw.names[values[0]]}')}",
+            f"Name three columns: {spelled('columns', example)}",
         )
     return name, best
 

@@ -117,8 +117,8 @@ def _check_distances(some: np.ndarray, rows: np.ndarray, diag: np.ndarray) -> No
     usual = float(np.median(off[np.isfinite(off)]))
     raise InvalidMatrix(
         "S",
-        f"the diagonal is about {np.median(diag):.3g} and the other entries about {usual:.3g}: these "
-        "are distances, and S holds similarities, which are largest on the diagonal",
+        f"the diagonal is about {np.median(diag):.3g} and the other entries about {usual:.3g}: "
+        "these are distances, and S holds similarities, which are largest on the diagonal",
         "Pass similarities, such as 1 − d²/2 for the correlation distance d; "
         f"{spelled('diagonal', 'keep')} takes the matrix as it is",
     )
@@ -132,8 +132,8 @@ def _check_covariance(some: np.ndarray, rows: np.ndarray, diag: np.ndarray) -> N
     if (np.abs(some) <= bound * (1 + 1e-4)).all():
         raise InvalidMatrix(
             "S",
-            f"the diagonal goes from {diag.min():.3g} to {diag.max():.3g}, as that of a covariance: "
-            "the instruments with the largest variances would make the groups",
+            f"the diagonal goes from {diag.min():.3g} to {diag.max():.3g}, as that of a "
+            "covariance: the instruments with the largest variances would make the groups",
             f"Pass {spelled('diagonal', 'unit')} for the correlation, or "
             f"{spelled('diagonal', 'keep')} to take the matrix as it is",
         )

@@ -97,10 +97,7 @@ def _style(raw: RawTable) -> NumberStyle:
 
 
 def _not_square(source: str, shape: tuple[int, ...]) -> None:
-    if offered("kind"):
-        words = "kind='prices' or kind='returns'"
-    else:
-        words = "--prices or --returns"
+    words = "kind='prices' or kind='returns'" if offered("kind") else "--prices or --returns"
     raise InvalidFile(
         source,
         f"has {shape[0]} rows and {shape[1]} columns: it is no square matrix",

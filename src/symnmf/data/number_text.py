@@ -76,7 +76,10 @@ MISSING_BEGINNINGS = ("#n/a ", "no data", "not available", "not applicable", "n/
 #: Characters that are taken for a minus, and for a space.
 MINUS, SPACES = "−–﹣－", "\u00a0\u202f\u2009\u2007 "
 #: Signs and codes of currencies before or after a number.
-CURRENCY = r"(?:[$€£¥₹₽₩₪฿₺]|US\$|A\$|C\$|HK\$|R\$|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|SEK|NOK|DKK|CNY|HKD)"
+CURRENCY = (
+    r"(?:[$€£¥₹₽₩₪฿₺]|US\$|A\$|C\$|HK\$|R\$|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|SEK|NOK|DKK|CNY|"
+    r"HKD|INR|BRL|ZAR|SGD|PLN)"
+)
 
 _SIGNED = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?:{CURRENCY})?\s*(?P<sign2>[+-])?\s*"

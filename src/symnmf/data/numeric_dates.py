@@ -12,7 +12,8 @@ DATE_NAMES = re.compile(
     r"(trade|trading|as.?of|value|price|obs|observation|ref|reference|business|calendar|local|quote)?"
     r"[ _.-]?(dates?|day|days|time|datetime|timestamp|ts|epoch|year|years|yr|month|months|period|"
     r"periods|quarter|week|yyyymm|yyyymmdd|yearmonth|datum|data|fecha|jour|tag|monat|jahr|dt|caldt|"
-    r"zeit|mois|annee|année|asof|as of|date.?time|unix|time_period)[ _.-]?(utc|gmt|local|\(.*\)|id)?",
+    r"zeit|mois|annee|année|asof|as of|date.?time|unix|time_period)[ _.-]?"
+    r"(utc|gmt|local|\(.*\)|id)?",
     re.IGNORECASE,
 )
 COUNTER_NAMES = re.compile(

@@ -11,11 +11,12 @@ import numpy as np
 
 from symnmf.data.missing_numbers import apply_policy, check_complete, drop_columns, drop_empty
 from symnmf.data.plausibility import check_kind, drop_sentinels, infer_kind
-from symnmf.data.suspects import JUMPS, Suspect, filled_rows, find_jumps, find_stale
+from symnmf.data.suspect_rows import treat_suspects
+from symnmf.data.suspects import JUMPS, Suspect
 from symnmf.data.table import load_table
 from symnmf.data.table_model import Reading, Table, day
 from symnmf.defaults import MAX_MISSING, MISSING, MISSING_POLICIES
-from symnmf.errors import DataWarning, InvalidInput, InvalidTable, spelled
+from symnmf.errors import DataWarning, InvalidInput, InvalidTable
 from symnmf.options import choice
 
 #: Kinds of tables; ``"auto"`` is found from the numbers.
@@ -30,8 +31,6 @@ RETURNS = ("log", "simple")
 MIN_ROWS, MIN_COLUMNS = 3, 2
 #: A gap between two dates is this many times the usual step, and longer than so many days.
 GAP_STEPS, GAP_DAYS = 10, 15
-#: Suspects that a sentence lists.
-LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ def read_panel(
         _to_returns(work, returns)
     else:
         _note_gaps(work, "rows")
-    suspects = _suspects(work, kind, returns, jumps, missing)
+    suspects = treat_suspects(work, kind, returns, jumps, missing)
     lost = apply_policy(work, missing, max_missing)
     _drop_constant(work)
     rows, columns_left = work.values.shape
@@ -345,68 +344,6 @@ def _note_gaps(work: Table, noun: str) -> None:
     span = f"{day(work.dates[longest])} to {day(work.dates[longest + 1])}"
     over = "returns go across them" if noun == "returns" else "rows are missing there"
     work.cautions.append(f"{len(gaps)} gaps in the dates, the longest from {span}: {over}")
-
-
-def _suspects(
-    work: Table, kind: str, returns: str, jumps: str, missing: str
-) -> tuple[Suspect, ...]:
-    """Find probable errors, say which, and treat the jumps as asked."""
-    if kind == "values":
-        return ()
-    found = find_jumps(work.values, logs=kind == "prices" and returns == "log")
-    stale = find_stale(work.values)
-    filled = int(filled_rows(work.values).sum()) if len(work.values) >= 30 else 0
-    suspects = [
-        Suspect(work.names[j], t, _when(work, t), count, what, words, float(work.values[t, j]))
-        for t, j, count, what, words in found
-    ]
-    suspects += [
-        Suspect(work.names[j], t, _when(work, t), count, "stale", f"{count} rows unchanged", 0.0)
-        for t, j, count in stale
-    ]
-    if found:
-        _treat_jumps(work, found, suspects[: len(found)], jumps, missing)
-    if stale:
-        longest = max(stale, key=lambda s: s[2])
-        names = len({j for _, j, _ in stale})
-        words = f"{longest[2]} rows of {work.names[longest[1]]} from {_when(work, longest[0])}"
-        work.steps.append(
-            f"{len(stale)} stretches of {names} instruments without any change, the longest {words}"
-        )
-    if filled:
-        work.steps.append(
-            f"{filled} rows in which nearly nothing moves: holidays that were filled?"
-        )
-    return tuple(suspects)
-
-
-def _treat_jumps(
-    work: Table,
-    found: list[tuple[int, int, int, str, str]],
-    suspects: list[Suspect],
-    jumps: str,
-    missing: str,
-) -> None:
-    listed = ", ".join(f"{s.name} {s.date} ({s.kind} {s.words})" for s in suspects[:LISTED])
-    more = f" and {len(suspects) - LISTED} more" if len(suspects) > LISTED else ""
-    words = f"{len(suspects)} jumps of single instruments are probably errors: {listed}{more}"
-    if jumps == "error":
-        raise InvalidTable(
-            "table", words, f"Correct them, or pass {spelled('jumps', 'mask')} or keep"
-        )
-    if jumps == "keep":
-        work.cautions.append(f"{words}. Adjust the prices, or pass {spelled('jumps', 'mask')}")
-        return
-    with np.errstate(all="ignore"):
-        middle = np.nanmedian(work.values, axis=0)
-    for t, j, count, *_ in found:
-        work.values[t : t + count, j] = np.nan if missing == "pairwise" else middle[j]
-    how = "to missing" if missing == "pairwise" else "to the median of the instrument"
-    work.steps.append(f"{words}; set {how}")
-
-
-def _when(work: Table, t: int) -> str:
-    return str(t) if work.dates is None else day(work.dates[t])
 
 
 def _drop_constant(work: Table) -> None:

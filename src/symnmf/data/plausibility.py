@@ -119,19 +119,19 @@ def _check_returns(work: Table) -> None:
         as_prices = "--prices" if not offered("kind") else "kind='prices'"
         raise InvalidTable(
             "table",
-            f"no number is negative and all are far from zero (about {np.median(middle):.3g}): these "
-            "are not returns",
+            f"no number is negative and all are far from zero (about {np.median(middle):.3g}): "
+            "these are not returns",
             f"Pass {as_prices} if they are prices, or {_values()} to take them as they are",
         )
-    odd = np.flatnonzero(levels & (middle > LEVEL_AMONG_RETURNS * usual)) if signed.any() else []
+    odd = np.flatnonzero(levels & (middle > LEVEL_AMONG_RETURNS * usual) & signed.any())
     if len(odd) and usual > 0:
         names = ", ".join(repr(work.names[j]) for j in odd[:5]) + (", …" if len(odd) > 5 else "")
         raise InvalidTable(
             "table",
             f"{names} never negative and about {middle[odd[0]]:.3g}, where other columns are about "
             f"{usual:.3g}: no returns",
-            f"Leave out such columns ({spelled('drop', work.names[odd[0]])}), or pass {_values()} to "
-            "take all numbers as they are",
+            f"Leave out such columns ({spelled('drop', work.names[odd[0]])}), or pass {_values()} "
+            "to take all numbers as they are",
         )
 
 
@@ -154,9 +154,10 @@ def _check_prices(work: Table) -> None:
         as_returns = "--returns" if not offered("kind") else "kind='returns'"
         raise InvalidTable(
             "table",
-            "does not hold prices: each change cancels the one before, as in numbers around a level",
-            f"Pass {as_returns} for returns (subtract 1 from ratios such as 1.01), or {_values()} to "
-            "take the numbers as they are",
+            "does not hold prices: each change cancels the one before, as in numbers around "
+            "a level",
+            f"Pass {as_returns} for returns (subtract 1 from ratios such as 1.01), or {_values()} "
+            "to take the numbers as they are",
         )
 
 

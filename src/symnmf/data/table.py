@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from symnmf.data.file_formats import read_file
+from symnmf.data.frames import from_frame
 from symnmf.data.header_rows import RawTable
-from symnmf.data.layouts import from_frame, understand
+from symnmf.data.layouts import understand
 from symnmf.data.table_model import Reading, Table
 from symnmf.errors import InvalidTable
 

@@ -165,7 +165,9 @@ class CellRows:
             gone = np.flatnonzero(found[j].isna())
             if len(gone):
                 column = found[j].astype(object)
-                column.iloc[gone] = [([*self.row(chosen[i]), *[""] * width])[j] for i in gone]
+                column.iloc[gone] = [
+                    ([*self.row(chosen[i]), *[""] * width])[j] for i in gone.tolist()
+                ]
                 found[j] = column
         return found if found.shape[1] == width else found.iloc[:, :width]
 
