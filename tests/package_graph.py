@@ -72,7 +72,7 @@ GRAPH: dict[str, tuple[str, str]] = {
     "plot report bench cli __main__": (
         "leaves: figures, the page, the benchmark, the command line",
         "errors storage distributed operators data dependence core solvers engine planning "
-        "factorization grouping analysis",
+        "factorization grouping analysis estimators",
     ),
 }
 

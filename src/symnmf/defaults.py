@@ -6,6 +6,8 @@ from __future__ import annotations
 SEED = 0
 #: Name of the solver; ``"auto"`` follows :func:`symnmf.recommend`.
 SOLVER = "auto"
+#: Names of the start factors.
+STARTS = ("random", "uniform", "nndsvd")
 #: Starts of the default solver, whose groups are compared; a solver chosen by name makes one run.
 N_INIT = 5
 #: Maximum iterations, and additional iterations for each start after the first.

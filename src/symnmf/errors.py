@@ -135,6 +135,10 @@ class NotEnough(SymnmfError, MemoryError):
     """The work needs more memory or disk space than is free; the message gives a remedy."""
 
 
+class DataWarning(UserWarning):
+    """The data were read, but a person should know something before believing the answer."""
+
+
 class NotConvergedWarning(UserWarning):
     """The run ended without meeting the criterion; its status tells how."""
 

@@ -216,6 +216,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
             self.dependence_options or {},
             self.missing,
             self.max_missing,
+            {},
         ).operator
         return score_on(self.result_, self.operator_, other)
 

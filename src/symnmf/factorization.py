@@ -22,7 +22,7 @@ from symnmf.core.result import Result
 from symnmf.core.result_warnings import warn_of_result, warn_of_single_events
 from symnmf.core.solver import Solver
 from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
-from symnmf.distributed.process_group import processes_on_this_machine
+from symnmf.distributed.environment import processes_on_this_machine
 from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called, spelled

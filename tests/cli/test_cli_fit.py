@@ -14,7 +14,7 @@ from symnmf.storage.kinds import RESULT
 
 
 def test_fit(run, matrix, tmp_path):
-    out = run("fit", "--matrix", matrix, "--k", 2, "--out", tmp_path / "out")
+    out = run("fit", "--matrix", matrix, "--k", 2, "--out", tmp_path / "out", "--verbose")
     assert "EXACT" in out
     assert "2 blocks of rank one" in out
     result = sn.load(tmp_path / "out")
@@ -28,7 +28,7 @@ def test_fit(run, matrix, tmp_path):
 def test_fit_of_a_table(run, tmp_path, dependence):
     sp500_prices().iloc[:1500].to_csv(tmp_path / "p.csv")
     command = ("fit", "--prices", tmp_path / "p.csv", "--k", 4, "--dependence", dependence)
-    out = run(*command, "--out", tmp_path / "out")
+    out = run(*command, "--out", tmp_path / "out", "--verbose")
     assert "CONVERGED" in out
     assert "log returns of prices" in out
     record = json.loads((tmp_path / "out" / "data.json").read_text())

@@ -37,11 +37,19 @@ def test_names_are_taken_as_written(tmp_path):
 
 def test_a_csv_without_names_loses_no_row(tmp_path):
     pd.DataFrame(S).to_csv(tmp_path / "S.csv", header=False, index=False)
-    with pytest.raises(InvalidFile, match="no names in its first row"):
+    np.testing.assert_array_equal(as_operator(read_matrix(tmp_path / "S.csv")).S, S)
+    (tmp_path / "S.csv").write_text("a,b\na,1,0\nb,0,1\n")  # as R writes it
+    assert as_operator(read_matrix(tmp_path / "S.csv")).names == ["a", "b"]
+    (tmp_path / "S.csv").write_text("x,a,b,c\na,1,0,2\nb,0,1,2\n")
+    with pytest.raises(InvalidFile, match="2 rows and 3 columns: it is no square matrix"):
         read_matrix(tmp_path / "S.csv")
-    (tmp_path / "S.csv").write_text("a,b\na,1,0\nb,0,1\n")
-    with pytest.raises(InvalidFile, match="2 cells in its first row and 3"):
-        read_matrix(tmp_path / "S.csv")
+
+
+def test_half_a_matrix_and_another_order_of_columns(tmp_path):
+    (tmp_path / "S.csv").write_text("x,a,b,c\na,1,,\nb,0.5,1,\nc,0,0,1\n")
+    np.testing.assert_array_equal(read_matrix(tmp_path / "S.csv"), S)
+    FRAME[["c", "a", "b"]].to_csv(tmp_path / "S.csv")
+    np.testing.assert_array_equal(read_matrix(tmp_path / "S.csv"), S)
 
 
 def test_refused(tmp_path):
@@ -54,7 +62,8 @@ def test_refused(tmp_path):
         read_matrix(tmp_path / "S.npz")
     with pytest.raises(InvalidFile, match=r"does not exist"):
         read_matrix(tmp_path / "S.csv")
-    with pytest.raises(InvalidFile, match=r"ending '.xlsx'"):
+    (tmp_path / "S.xlsx").write_bytes(b"nonsense")
+    with pytest.raises(InvalidFile, match=r"no .xlsx file"):
         read_matrix(tmp_path / "S.xlsx")
     np.save(tmp_path / "S.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(InvalidFile, match="cannot be read: .*Python objects"):
@@ -64,5 +73,5 @@ def test_refused(tmp_path):
         with pytest.raises(InvalidFile, match="cannot be read"):
             read_matrix(tmp_path / name)
     (tmp_path / "S.csv").write_text("name,a,b\na,1,x\nb,x,1\n")
-    with pytest.raises(InvalidMatrix, match="Real numbers"):
-        as_operator(read_matrix(tmp_path / "S.csv"))
+    with pytest.raises(InvalidFile, match="line 2, column 'b' is 'x'; line 3, column 'a' is 'x'"):
+        read_matrix(tmp_path / "S.csv")

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 import symnmf as sn
 from symnmf.data import read_panel
-from symnmf.errors import InvalidFile, InvalidInput, InvalidTable, SymnmfError
+from symnmf.errors import DataWarning, InvalidFile, InvalidInput, InvalidTable, SymnmfError
 
 DAYS = pd.date_range("2024-01-01", periods=6)
 VALUES = np.random.default_rng(0).normal(size=(6, 3))
@@ -88,11 +88,13 @@ def test_missing_numbers_by_policy():
         read_panel(holed(), kind="returns")
     for words in ("3 of 18", "2 columns", "row 1 (2024-01-02), column 'a'", "most (2) are in 'a'"):
         assert words in str(caught.value)
-    rows = read_panel(holed(), kind="returns", missing="drop-rows")
+    with pytest.warns(DataWarning, match="40 % of the numbers were left out"):
+        rows = read_panel(holed(), kind="returns", missing="drop-rows")
     np.testing.assert_allclose(rows.values, VALUES[[0, 3, 5]])
     assert rows.summary.missing == 3
     assert "3 rows with missing numbers left out" in rows.summary.steps
-    columns = read_panel(holed(), kind="returns", missing="drop-columns", max_missing=0.2)
+    with pytest.warns(DataWarning, match="33 % of the numbers"):
+        columns = read_panel(holed(), kind="returns", missing="drop-columns", max_missing=0.2)
     assert columns.names == ("b", "c")
     assert columns.summary.dropped == ("a",)
     np.testing.assert_allclose(columns.values, VALUES[[0, 1, 2, 3, 5], 1:])
@@ -163,9 +165,9 @@ def test_malformed_tables(case):
 FILES = {
     "empty.csv": ("", "is empty"),
     "ragged.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1\n", "line 3 has 2 cells"),
-    "text.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1,x\n", "row 1, column 'b' is 'x'"),
+    "text.csv": ("date,a,b\n2024-01-01,1,2\n2024-01-02,1,x\n", "line 3, column 'b' is 'x'"),
     "broken.parquet": ("no parquet", "cannot be read"),
-    "table.xlsx": ("x", "has the ending '.xlsx'"),
+    "table.xlsx": ("x", "is no .xlsx file"),
 }
 
 
@@ -194,6 +196,7 @@ def test_csv_keeps_names_and_blank_cells(tmp_path):
     assert np.isnan(panel.values[:2, 1]).all()
 
 
+@pytest.mark.filterwarnings("ignore::symnmf.errors.DataWarning")
 @settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     arrays(

@@ -12,6 +12,7 @@ from symnmf import storage
 from symnmf.analysis.pipeline import Analysis
 from symnmf.core.packing import pack_result, unpack_result
 from symnmf.core.result import Result
+from symnmf.data.suspects import suspects_table
 from symnmf.defaults import SAVE_EVERY
 from symnmf.errors import InvalidFile, spelled
 from symnmf.grouping.result_tables import history_table, labels_table, loadings_table
@@ -30,8 +31,8 @@ def save(found: Result | Analysis, folder: str | Path, *, force: bool = False) -
     The folder gets the model (``model-….safetensors``) and ``manifest.json``, which makes the model
     current in one step: a process that is killed leaves the old result or the new one. Then follow
     the tables: ``loadings`` (csv and parquet), ``labels.csv``, ``history.csv`` and
-    ``certificate.json``; groups are numbered from 1. An analysis adds ``data.json`` and
-    ``classes.csv``.
+    ``certificate.json``; groups are numbered from 1. An analysis adds ``data.json``,
+    ``classes.csv`` and ``suspects.csv`` (returns that are probably errors), where there are some.
 
     Arguments:
         found: what :func:`symnmf.factorize` or :func:`symnmf.analyse` returned.
@@ -145,6 +146,8 @@ class ResultFolder:
         if isinstance(found, Analysis):
             if found.record:
                 tables["data.json"] = json_text(found.record)
+            if found.panel is not None and found.panel.summary.suspects:
+                tables["suspects.csv"] = storage.csv_text(suspects_table(found.panel))
             if found.comparison is not None:
                 tables["classes.csv"] = storage.csv_text(found.comparison.table)
         if config is not None:

@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from symnmf.data import Panel, read_matrix, read_panel
+import numpy as np
+
+from symnmf.data import IsMatrix, Panel, read_matrix, read_panel, sensible_matrix
 from symnmf.dependence import estimate
 from symnmf.distributed import ProcessGroup
 from symnmf.errors import speaking
@@ -16,8 +18,8 @@ from symnmf.operators.sharding import shard
 from symnmf.operators.stored import open_matrix
 from symnmf.options import choice
 
-#: Kinds of data.
-KINDS = ("prices", "returns", "matrix")
+#: Kinds of data; ``"auto"`` is found from the data.
+KINDS = ("auto", "prices", "returns", "values", "matrix")
 
 
 @dataclass(frozen=True)
@@ -44,28 +46,41 @@ def load_data(
     dependence_options: Mapping[str, Any],
     missing: str,
     max_missing: float,
+    reading: Mapping[str, Any],
     process_group: ProcessGroup | None = None,
 ) -> LoadedData:
     """The dependence matrix of a table, or a given matrix, distributed over processes.
 
     Arguments:
         data: a path, a table, a :class:`Panel`, a matrix or an operator.
-        kind: ``"prices"``, ``"returns"`` or ``"matrix"``; a panel always holds returns.
+        kind: ``"prices"``, ``"returns"``, ``"values"``, ``"matrix"`` or ``"auto"``; a panel
+            always holds returns.
         dependence, dependence_options: estimator for a table, and its further arguments.
         missing, max_missing: policy for missing numbers of a table; see
             :func:`symnmf.read_panel`.
+        reading: further arguments of :func:`symnmf.read_panel`; ``diagonal`` is for a matrix.
         process_group: processes that share the rows; None for one process.
     """
     choice("kind", kind, KINDS)
     path = Path(data) if isinstance(data, str | Path) else None
     record: dict[str, Any] = {"source": str(path or type(data).__name__), "kind": kind}
     named = {} if path is None else dict.fromkeys(("table", "returns", "S"), str(path))
+    options = dict(reading)
+    diagonal = options.pop("diagonal", None)
     with speaking(named):
-        if kind == "matrix":
-            return _matrix(data, path, record, process_group)
+        if kind == "matrix" or (kind == "auto" and _is_matrix(data, path)):
+            return _matrix(data, path, {**record, "kind": "matrix"}, diagonal, process_group)
         panel = data
         if not isinstance(data, Panel):
-            panel = read_panel(data, kind=kind, missing=missing, max_missing=max_missing)
+            try:
+                panel = read_panel(
+                    data, kind=kind, missing=missing, max_missing=max_missing, **options
+                )
+            except IsMatrix:
+                if kind != "auto":
+                    raise
+                return _matrix(data, path, {**record, "kind": "matrix"}, diagonal, process_group)
+            record["kind"] = panel.summary.kind
         S = estimate(dependence, panel, **dependence_options)
     done = () if S.provenance is None else tuple(S.provenance.steps)
     record |= {"panel": list(panel.summary.steps), "dependence": list(done)}
@@ -74,15 +89,32 @@ def load_data(
     return LoadedData(S, panel, (*panel.summary.steps, *done), record)
 
 
+def _is_matrix(data: Any, path: Path | None) -> bool:
+    """Whether data of unknown kind can only be a matrix."""
+    if path is not None:
+        return path.is_dir() or path.suffix.lower() in (".npy", ".npz")
+    if isinstance(data, SymmetricOperator) or hasattr(data, "tocsr"):
+        return True
+    if not isinstance(data, np.ndarray) or data.ndim != 2 or data.shape[0] != data.shape[1]:
+        return False
+    return bool(np.allclose(data, data.T, rtol=1e-5, atol=0))
+
+
 def _matrix(
-    data: Any, path: Path | None, record: dict[str, Any], process_group: ProcessGroup | None
+    data: Any,
+    path: Path | None,
+    record: dict[str, Any],
+    diagonal: str | None,
+    process_group: ProcessGroup | None,
 ) -> LoadedData:
     """The operator of a matrix that is given as an object, in a file, or in a folder."""
+    notes: list[str] = []
     if path is not None and path.is_dir():
         S = open_matrix(path, process_group=process_group)
     else:
-        S = as_operator(data if path is None else read_matrix(path))
+        checked, notes = sensible_matrix(data if path is None else read_matrix(path), diagonal)
+        S = as_operator(checked)
         S = S if process_group is None else shard(S, process_group)
     source = "" if path is None else f" read from {path.name}"
     step = f"{S.n} × {S.n} matrix{source}, {type(S).__name__}"
-    return LoadedData(S, None, (step,), {**record, "dependence": [step]})
+    return LoadedData(S, None, (step, *notes), {**record, "dependence": [step, *notes]})

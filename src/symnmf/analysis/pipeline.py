@@ -22,7 +22,7 @@ from symnmf.distributed import ProcessGroup
 from symnmf.errors import InvalidInput
 from symnmf.factorization import factorize
 from symnmf.grouping.between_groups import dependence_between
-from symnmf.grouping.comparison import Comparison, compare
+from symnmf.grouping.comparison import Comparison, check_class_names, compare
 from symnmf.grouping.group_series import signs_in_groups
 from symnmf.grouping.naming import Group, groups
 from symnmf.grouping.panel_versions import Estimator
@@ -159,11 +159,12 @@ def analyse(
     data: Any,
     k: int | None = None,
     *,
-    kind: str,
+    kind: str = "auto",
     dependence: str = DEPENDENCE,
     dependence_options: Mapping[str, Any] | None = None,
     missing: str = MISSING,
     max_missing: float = MAX_MISSING,
+    reading: Mapping[str, Any] | None = None,
     classes: Any = None,
     title: str | None = None,
     solver: str | Solver[Any] = SOLVER,
@@ -185,13 +186,18 @@ def analyse(
     Arguments:
         data: path of a file, a table, a :class:`symnmf.data.Panel`, a matrix or an operator.
         k: number of groups; by default the number that :func:`symnmf.suggest_rank` finds.
-        kind: contents of the data: ``"prices"``, ``"returns"`` or ``"matrix"``.
+        kind: contents of the data: ``"prices"``, ``"returns"``, ``"values"`` (numbers that are
+            taken as they are) or ``"matrix"``; by default it is found from the data and recorded
+            in the steps.
         dependence: kind of dependence of a table: ``"tail"`` (who crashes together) or
             ``"correlation"`` (who moves together).
         dependence_options: further arguments of :func:`symnmf.tail_dependence` or
             :func:`symnmf.abs_correlation`.
         missing, max_missing: policy for missing numbers of a table; see
             :func:`symnmf.read_panel`.
+        reading: further arguments of :func:`symnmf.read_panel`, such as ``start`` and ``jumps``;
+            for a matrix, ``diagonal="unit"`` scales it to a unit diagonal and ``"keep"`` takes it
+            as it is, without the check for distances and covariances.
         classes: class of each name, such as its sector, to compare the groups with.
         title: title of the report; by default the name of the file.
         solver, seed, n_init, max_iter, max_seconds, progress, checkpoint, resume: as for
@@ -216,8 +222,17 @@ def analyse(
         ('CONVERGED', (4, 4))
     """
     loaded = load_data(
-        data, kind, dependence, dependence_options or {}, missing, max_missing, process_group
+        data,
+        kind,
+        dependence,
+        dependence_options or {},
+        missing,
+        max_missing,
+        reading or {},
+        process_group,
     )
+    if classes is not None:
+        check_class_names(loaded.operator.names, classes)
     rank = None
     if k is None:
         if process_group is not None:

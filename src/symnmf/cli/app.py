@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 import warnings
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from symnmf import __version__
+from symnmf.cli.estimator_options import ESTIMATOR_OPTIONS
 from symnmf.cli.output import PLAIN
 
 #: Exit codes, for the end of the help.
 EXIT_CODES = (
     "Exit codes: 0 converged, 1 ended without meeting the criterion (the result is written "
-    "nevertheless), 2 wrong input, 3 another process was lost, 130 interrupted. Under torchrun, "
-    "1 and 2 are reported as 0 so that the job is not restarted."
+    "nevertheless), 2 wrong input, 3 another process was lost, 4 an error of this program, 130 "
+    "interrupted. Under torchrun, 1 and 2 are reported as 0 so that the job is not restarted."
 )
 
 #: Argument of the library → option of the command line, for messages (:mod:`symnmf.errors`).
@@ -26,17 +31,11 @@ OPTION_OF = {
     "solver": "--solver",
     "n_init": "--starts",
     "published": "--published",
-    "start": "--start",
     "max_iter": "--max-iter",
     "max_seconds": "--max-seconds",
     "Checkpoint.every_seconds": "--save-every",
     "dependence": "--dependence",
-    "tail": "--tail",
-    "q": "--q",
-    "estimator": "--estimator",
-    "decluster": "--decluster",
-    "volatility": "--volatility",
-    "shrinkage": "--shrinkage",
+    **{option.keyword: option.flag for option in ESTIMATOR_OPTIONS},
     "missing": "--missing",
     "max_missing": "--max-missing",
     "force": "--force",
@@ -52,6 +51,15 @@ OPTION_OF = {
     "samples": "--samples",
     "jobs": "--jobs",
     "classes": "--compare",
+    "start": "--from",
+    "end": "--to",
+    "jumps": "--jumps",
+    "columns": "--columns",
+    "drop": "--drop",
+    "decimal": "--decimal",
+    "dates": "--dates",
+    "sheet": "--sheet",
+    "diagonal": "--diagonal",
 }
 
 #: Command → how to continue after Ctrl-C.
@@ -82,7 +90,7 @@ app = typer.Typer(
     help="Groups that move together, or crash together: certified symmetric NMF.\n\n"
     "\b\nBegin with:\n"
     "  symnmf demo\n"
-    "  symnmf fit --prices prices.csv\n",
+    "  symnmf fit prices.csv\n",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
@@ -91,9 +99,27 @@ app = typer.Typer(
 )
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        Console().print(f"symnmf {__version__}", **PLAIN)
+        raise typer.Exit(0)
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Take the options of the program itself."""
+
+
 def main() -> None:
     """Entry point: print errors and warnings of this package as lines without a traceback."""
-    from symnmf.distributed import exit_code, process_number
+    from symnmf.distributed.environment import exit_code, process_number
     from symnmf.errors import InvalidFile, NotEnough, PeerLost, SymnmfError
 
     def as_line(message: Warning | str, category: type[Warning], *rest: object) -> None:
@@ -112,3 +138,21 @@ def main() -> None:
             Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
         lost = isinstance(wrong, PeerLost)  # another attempt may succeed, unlike with wrong input
         sys.exit(3 if lost else exit_code(2))
+    except Exception as wrong:
+        _report_bug(wrong)
+        sys.exit(4)
+
+
+def _report_bug(wrong: Exception) -> None:
+    """Print where an unexpected error arose; the traceback where SYMNMF_TRACEBACK is set."""
+    frame = traceback.extract_tb(wrong.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}, line {frame.lineno}"
+    words = str(wrong).splitlines()[0][:300] if str(wrong) else ""
+    if os.environ.get("SYMNMF_TRACEBACK"):
+        traceback.print_exception(wrong)
+    Console(stderr=True).print(
+        f"This is an error of symnmf, not of your data: {type(wrong).__name__} in {place}: {words}"
+        "\n"
+        "Please report it, with what the command prints where SYMNMF_TRACEBACK=1 is set.",
+        **PLAIN,
+    )

@@ -11,41 +11,22 @@ import typer
 
 from symnmf.cli.app import EXIT_CODES, app
 from symnmf.cli.config_file import config_text
+from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.output import Output, summary
 from symnmf.cli.shared_options import (
     Config,
-    Decluster,
-    Dependence,
-    Estimator,
     Force,
-    Fraction,
+    Groups,
     Json,
-    MaxMissing,
-    Missing,
     Out,
-    Prices,
-    Returns,
     Seed,
-    Shrinkage,
     SolverName,
     Starts,
-    Tail,
-    Volatility,
-    one_of,
-    tail_options,
+    Verbose,
+    choices,
+    wanted_groups,
 )
-from symnmf.defaults import (
-    DEPENDENCE,
-    MAX_MISSING,
-    MISSING,
-    SAVE_EVERY,
-    SEED,
-    SOLVER,
-    TAIL_ESTIMATOR,
-    TIMEOUT,
-    default_starts,
-)
-from symnmf.defaults import TAIL as DEFAULT_TAIL
+from symnmf.defaults import SAVE_EVERY, SEED, SOLVER, STARTS, TIMEOUT, default_starts
 
 if TYPE_CHECKING:
     from symnmf.analysis import Analysis
@@ -54,35 +35,16 @@ if TYPE_CHECKING:
 
 
 @app.command(epilog=EXIT_CODES)
+@takes_data(matrix=True)
 def fit(
     context: typer.Context,
-    k: Annotated[
-        int | None,
-        typer.Option("--k", help="Number of groups (default: suggested, as by `symnmf rank`)."),
-    ] = None,
-    matrix: Annotated[
-        Path | None,
-        typer.Option(
-            "--matrix",
-            help="Dependence matrix: .csv, .parquet, .npy, .npz or a folder; no default.",
-        ),
-    ] = None,
-    returns: Returns = None,
-    prices: Prices = None,
-    dependence: Dependence = DEPENDENCE,
-    q: Fraction = None,
-    tail: Tail = DEFAULT_TAIL,
-    estimator: Estimator = TAIL_ESTIMATOR,
-    decluster: Decluster = 0,
-    volatility: Volatility = "none",
-    shrinkage: Shrinkage = "none",
-    missing: Missing = MISSING,
-    max_missing: MaxMissing = MAX_MISSING,
+    data: DataRequest,
+    k: Groups = None,
     compare: Annotated[
         Path | None,
         typer.Option(
             "--compare",
-            help="Your classes: .csv file with a name and a class in each row; none by default.",
+            help="Your classes: a table with a name and a class in each row; none by default.",
         ),
     ] = None,
     out: Out = Path("symnmf-out"),
@@ -94,12 +56,12 @@ def fit(
             help="Run --solver as the founding paper publishes it: its options, its stopping rule.",
         ),
     ] = False,
-    start: Annotated[
+    start_factor: Annotated[
         str | None,
         typer.Option(
             "--start",
-            help="Start factor: random, uniform (entries in [0, 1]) or nndsvd (default: what the "
-            "solver asks for).",
+            help="Start factor (uniform: entries in [0, 1]; default: what the solver asks for).",
+            **choices(STARTS),
         ),
     ] = None,
     seed: Seed = SEED,
@@ -125,6 +87,7 @@ def fit(
         float, typer.Option("--timeout", help="Seconds to wait for another process.")
     ] = TIMEOUT,
     config: Config = None,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Find the groups of a table or a dependence matrix, and certify the answer.
@@ -134,46 +97,40 @@ def fit(
 
     \b
     Examples:
-      symnmf fit --prices prices.csv
+      symnmf fit prices.csv
       symnmf fit --prices prices.csv --k 10 --compare sectors.csv --out groups
-      symnmf fit --returns returns.parquet --dependence correlation
+      symnmf fit --returns returns.parquet --dependence correlation --from 2015
+      symnmf fit --values gauges.csv --tail upper --decluster 5
       symnmf fit --matrix S.npy --k 10 --max-seconds 600    (then: --resume)
       symnmf fit --config groups/config.toml --out again
       symnmf fit --matrix S.npy --k 10 --solver adagrad --published
       torchrun --nnodes N --nproc-per-node P -m symnmf fit ...
     """
-    from symnmf.distributed import exit_code, join, restarted, run_under_torchrun, under_torchrun
+    from symnmf.distributed import exit_code, restarted, run_under_torchrun, under_torchrun
 
     if nproc > 1 and not under_torchrun():
         raise typer.Exit(run_under_torchrun(sys.argv[1:], nproc))
-    from symnmf.analysis import analyse
+    shown = Output(as_json)
+    if not under_torchrun():
+        shown.line(f"Reading {data.path}")
     from symnmf.data.classes import read_classes
 
-    kind, path = one_of(prices=prices, returns=returns, matrix=matrix)
     classes = None if compare is None else read_classes(compare)
+    from symnmf.analysis import analyse
+    from symnmf.distributed import join
+
+    arguments = data.arguments()
     processes = join(timeout)
     again = restarted()
     with ExitStack() as stack:
         folder = _hold(stack, processes, out, force=force, resume=resume, restarted=again)
         found = analyse(
-            path,
-            k,
-            kind=kind,
-            dependence=dependence,
-            dependence_options=tail_options(
-                dependence,
-                tail,
-                q,
-                estimator=estimator,
-                decluster=decluster,
-                volatility=volatility,
-                shrinkage=shrinkage,
-            ),
-            missing=missing,
-            max_missing=max_missing,
+            data.path,
+            wanted_groups(k),
+            **arguments,
             classes=classes,
             solver=solver,
-            start=start,
+            start=start_factor,
             published=published,
             seed=seed,
             n_init=starts,
@@ -196,7 +153,7 @@ def fit(
         processes.leave()
         if processes.process_index > 0:
             raise typer.Exit(0)
-    _show(Output(as_json), found, str(path), out, report)
+    _show(shown, found, str(data.path), out, report, verbose)
     raise typer.Exit(exit_code(0 if found.result.status.good else 1))
 
 
@@ -224,11 +181,11 @@ def _page(found: Analysis) -> str:
     return render(gather(found))
 
 
-def _show(shown: Output, found: Analysis, source: str, out: Path, report: bool) -> None:
-    """Print the answer for people, or as one JSON document."""
-    for step in found.steps:
-        shown.line(f"- {step}")
-    shown.result(source, found.result)
+def _show(
+    shown: Output, found: Analysis, source: str, out: Path, report: bool, verbose: bool
+) -> None:
+    """Print the groups, then the verdict; every step with ``--verbose``; or one JSON document."""
+    shown.answer(found)
     against: dict[str, Any] = {}
     if found.comparison is not None:
         c = found.comparison
@@ -236,9 +193,18 @@ def _show(shown: Output, found: Analysis, source: str, out: Path, report: bool) 
         agreed = f"ARI {c.ari:.2f}, NMI {c.nmi:.2f}"
         shown.line(f"Agreement with your classes: {agreed}{left}; see classes.csv")
         against = {"classes": {"ari": c.ari, "nmi": c.nmi}}
+    if verbose:
+        for step in found.steps:
+            shown.line(f"- {step}")
+        shown.result(source, found.result)
     shown.line(f"Files: {out}")
     if report:
         shown.line(f"Open {out / 'report.html'} in a browser")
+    panel = found.panel
+    cautions = [] if panel is None else list(panel.summary.cautions)
     shown.document(
-        {**summary(found.result), **against, "steps": list(found.steps), "out": str(out)}
-    )
+        {
+            **summary(found.result), **against, "steps": list(found.steps),
+            "cautions": cautions, "out": str(out),
+        }
+    )  # fmt: skip

@@ -11,11 +11,16 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from symnmf.analysis import Analysis
     from symnmf.core.result import Result
     from symnmf.grouping.windows import Rolling, Window
 
 #: How to print text from outside: without markup.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
+
+
+#: Members of a group that are printed.
+SHOWN_MEMBERS = 12
 
 
 class Output:
@@ -40,6 +45,30 @@ class Output:
             table.add_row(*row)
         self.console.print(table)
 
+    def answer(self, found: Analysis) -> None:
+        """Print the groups with their members, and the verdict in three lines."""
+        from symnmf.report.words import WORDS
+
+        panel, result = found.panel, found.result
+        if panel is not None:
+            about = panel.summary
+            span = "" if about.first is None else f", {about.first} to {about.last}"
+            kind = f"{about.kind}, " if about.kind != "returns" else ""
+            rows = f"{about.rows} observations of {about.columns} instruments"
+            self.line(f"{kind}{rows}{span}")
+        groups = found.groups
+        together = WORDS[found.dependence].together
+        self.line(f"{len(groups)} groups of instruments that {together}:", "bold")
+        width = max((len(g.name) for g in groups), default=0)
+        for group in groups:
+            more = len(group.members) - SHOWN_MEMBERS
+            rest = f" and {more} more" if more > 0 else ""
+            members = ", ".join(group.members[:SHOWN_MEMBERS])
+            self.line(f"  {group.name:<{width}}  {members}{rest}")
+        self.line(f"{result.status.name}. {result.certificate.verdict}", "bold")
+        self.line(_number_words(found))
+        self.line(_trust_words(found))
+
     def result(self, title: str, result: Result) -> None:
         """Print the verdict, the certificate and the cost of a run for people."""
         table = Table(title=title, show_header=False, title_justify="left")
@@ -56,6 +85,28 @@ class Output:
         """Print the JSON document."""
         if self.as_json:
             sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def _number_words(found: Analysis) -> str:
+    """Why there are so many groups."""
+    k = found.result.H.shape[1]
+    if found.rank is None:
+        return f"The number of groups, {k}, was given."
+    return f"{k} groups were suggested: {found.rank.reasons[0]}."
+
+
+def _trust_words(found: Analysis) -> str:
+    """Whether other starts and the data support the groups."""
+    agreement = found.result.certificate.agreement
+    if agreement is None:
+        starts = "Other starts were not compared."
+    else:
+        same = (
+            "the same" if agreement >= 0.95 else "mostly the same" if agreement >= 0.7 else "other"
+        )
+        starts = f"Other starts find {same} groups (agreement {agreement:.2f})."
+    cautions = 0 if found.panel is None else len(found.panel.summary.cautions)
+    return f"{starts} {cautions} cautions about the data, see above." if cautions else starts
 
 
 def window_line(w: Window) -> str:

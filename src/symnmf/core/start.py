@@ -7,12 +7,10 @@ from torch import Tensor
 
 from symnmf.core.kmeans import kmeans
 from symnmf.core.spectrum import Spectrum
+from symnmf.defaults import STARTS
 from symnmf.errors import InvalidFactor, UnknownName
 from symnmf.numerics import inner64, torch_stream
 from symnmf.operators import SymmetricOperator
-
-#: Names of the starts.
-STARTS = ("random", "uniform", "nndsvd")
 
 
 def random_start(S: SymmetricOperator, k: int, seed: int) -> Tensor:  # (n, k)

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-import csv
+import warnings
 from pathlib import Path
 
-from symnmf.errors import InvalidFile
-from symnmf.storage.untrusted import reading
+import pandas as pd
+
+from symnmf.data.fields import field_name
+from symnmf.data.file_formats import read_file
+from symnmf.data.header_rows import RawTable
+from symnmf.data.long_tables import NAME_COLUMNS
+from symnmf.data.number_text import find_style
+from symnmf.errors import DataWarning, InvalidFile
+
+#: Names of columns of classes, in order of preference.
+CLASS_COLUMNS = (
+    "class", "sector", "gics sector", "industry", "group", "category", "classification",
+    "gics industry", "icb industry", "sub industry", "region", "country", "cluster", "label",
+    "type",
+)  # fmt: skip
 
 
 def read_classes(path: str | Path) -> dict[str, str]:
-    """Read the class of each name from a .csv file.
+    """Read the class of each name from a file.
 
-    The file has a header line; names are in the first column and classes in the second.
+    The file has a header line, and columns of names and of classes in any order: they are found by
+    their headings (ticker, name, …; sector, class, …), else names are in the first column and
+    classes in the second. Names without a class are left out, with a warning.
 
     Arguments:
-        path: path of the file.
+        path: path of a text file, a workbook, a .parquet or .feather file.
 
     Raises:
-        InvalidFile: the file is missing, is not UTF-8, or a line does not give one class per name.
+        InvalidFile: the file is missing or cannot be read, or a name has two classes.
 
     Example:
         >>> import tempfile
@@ -28,26 +43,123 @@ def read_classes(path: str | Path) -> dict[str, str]:
         {'XOM': 'energy', 'KO': 'food'}
     """
     path = Path(path)
-    if not path.is_file():
-        raise InvalidFile(str(path), "does not exist", "Check the path")
+    names, columns, places = _columns(path)
+    if len(columns) < 2:
+        raise InvalidFile(
+            str(path), f"has {len(columns)} column", "Write a name and a class in each line"
+        )
+    first, second = _roles(names)
     found: dict[str, str] = {}
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except ValueError as broken:
-        raise InvalidFile(str(path), "is not written in UTF-8", "Save it as UTF-8") from broken
-    with reading(path):
-        for line, row in enumerate(csv.reader(lines[1:]), start=2):
-            if not row:
-                continue
-            if len(row) < 2:
-                raise InvalidFile(
-                    str(path),
-                    f"line {line} has {len(row)} cell",
-                    "Write a name and a class in each line",
-                )
-            if found.get(row[0], row[1]) != row[1]:
-                raise InvalidFile(
-                    str(path), f"line {line} gives {row[0]!r} a second class", "Keep one of them"
-                )
-            found[row[0]] = row[1]
+    empty = 0
+    for name, kind, place in zip(columns[first], columns[second], places, strict=True):
+        if not name:
+            continue
+        if not kind:
+            empty += 1
+            continue
+        if found.get(name, kind) != kind:
+            raise InvalidFile(
+                str(path), f"{place} gives {name!r} a second class", "Keep one of them"
+            )
+        found[name] = kind
+    if not found:
+        raise InvalidFile(
+            str(path), "gives no name a class", "Write a name and a class in each line"
+        )
+    if empty:
+        warnings.warn(
+            f"{path}: {empty} names have an empty class and are left out of the comparison",
+            DataWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _columns(path: Path) -> tuple[list[str], list[list[str]], list[str]]:
+    """Headings, columns of text, and the place of each row."""
+    raw = _plain_rows(path)
+    if raw is not None:
+        return raw
+    found = read_file(path)
+    if isinstance(found, RawTable):  # pragma: no cover - text is read by its rows
+        frame, names = found.frame, found.names
+        places = [found.place(i) for i in range(len(frame))]
+    else:
+        frame = found if isinstance(found.index, pd.RangeIndex) else found.reset_index()
+        names = [str(c) for c in frame.columns]
+        places = [f"row {i}" for i in range(len(frame))]
+    return names, [_texts(frame.iloc[:, j]) for j in range(frame.shape[1])], places
+
+
+def _plain_rows(path: Path) -> tuple[list[str], list[list[str]], list[str]] | None:
+    """A text file or a workbook by its rows, which need not hold a number."""
+    from symnmf.data.file_formats import read_rows
+
+    cells = read_rows(path)
+    if cells is None:
+        return None
+    rows = [cells.row(i) for i in range(len(cells))]
+    width = max(map(len, rows))
+    if width < 2:
+        return rows[0], [[r[0] for r in rows]], []
+    for i, row in enumerate(rows):
+        if len(row) < 2 and i == 0:
+            raise InvalidFile(
+                str(path),
+                f"line {cells.numbers[i]} has {len(row)} cell",
+                "Write a name and a class in each line",
+            )
+    padded = [(row + [""] * width)[:width] for row in rows]
+    body = padded[1:]
+    return (
+        padded[0],
+        [[r[j].strip() for r in body] for j in range(width)],
+        [f"{cells.unit} {n}" for n in cells.numbers[1:]],
+    )
+
+
+def _texts(column: pd.Series) -> list[str]:
+    return ["" if c is None or c != c else str(c).strip() for c in column]
+
+
+def _roles(names: list[str]) -> tuple[int, int]:
+    """Columns of the names and of the classes, by their headings where these are known."""
+    words = [field_name(name) for name in names]
+    kinds = [j for word in CLASS_COLUMNS for j in range(len(words)) if words[j] == word]
+    labels = [j for word in NAME_COLUMNS for j in range(len(words)) if words[j] == word]
+    if labels and kinds:
+        return labels[0], kinds[0]
+    if labels:
+        return labels[0], next(j for j in range(len(words)) if j != labels[0])
+    if kinds:
+        return next(j for j in range(len(words)) if j != kinds[0]), kinds[0]
+    return 0, 1
+
+
+def read_weights(path: str | Path) -> dict[str, float]:
+    """Read the weight of each name from a file, such as the positions of a portfolio.
+
+    Arguments:
+        path: path of a table with a column of names and a column of numbers.
+
+    Raises:
+        InvalidFile: the file is missing or cannot be read, or a weight is no number.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "weights.csv"
+        >>> _ = path.write_text("ticker;weight\nXOM;0,25\nKO;75 %\n")
+        >>> read_weights(path)
+        {'XOM': 0.25, 'KO': 0.75}
+    """
+    found: dict[str, float] = {}
+    words = read_classes(path)
+    style = find_style(words.values(), ";")
+    for name, cell in words.items():
+        number = style.parse(cell)
+        if number is None:
+            raise InvalidFile(
+                str(path), f"the weight of {name!r} is {cell!r}", "Write a number for each name"
+            )
+        found[name] = number[0]
     return found

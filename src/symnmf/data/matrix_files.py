@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from symnmf.errors import InvalidFile
-from symnmf.storage.untrusted import map_npy, read_npz, read_parquet, reading
-
-#: Endings of the files that can be read.
-FORMATS = (".npy", ".npz", ".csv", ".parquet")
+from symnmf.data.file_formats import read_file
+from symnmf.data.header_rows import LISTED, RawTable
+from symnmf.data.number_text import NumberStyle, find_style, is_missing, read_numbers
+from symnmf.errors import InvalidFile, offered
+from symnmf.storage.untrusted import map_npy, read_npz, reading
 
 
 def read_matrix(path: str | Path) -> Any:
     """Read a square matrix from a file, in a form that :func:`symnmf.as_operator` accepts.
 
-    A ``.npy`` file is mapped read-only, a ``.npz`` file holds a scipy sparse matrix; ``.csv`` and
-    ``.parquet`` files are tables whose first column (or index) holds the names of the rows. No
-    pickle is loaded.
+    A ``.npy`` file is mapped read-only, a ``.npz`` file holds a scipy sparse matrix; text files,
+    workbooks, ``.parquet`` and ``.feather`` files are tables whose first column (or index) holds
+    the names of the rows. A matrix of which only one triangle is filled is completed. No pickle is
+    loaded.
 
     Arguments:
         path: path of the file.
@@ -36,55 +37,112 @@ def read_matrix(path: str | Path) -> Any:
         0.5
     """
     path = Path(path)
-    if path.suffix not in FORMATS:
-        raise InvalidFile(
-            str(path), f"has the ending {path.suffix!r}", f"Use one of {', '.join(FORMATS)}"
-        )
-    if not path.is_file():
-        raise InvalidFile(str(path), "does not exist", "Check the path")
+    if path.suffix.lower() in (".npy", ".npz"):
+        if not path.is_file():
+            raise InvalidFile(str(path), "does not exist", "Check the path")
+        with reading(path):
+            return map_npy(path) if path.suffix.lower() == ".npy" else read_npz(path)
+    found = read_file(path)
     with reading(path):
-        if path.suffix == ".npy":
-            return map_npy(path)
-        if path.suffix == ".npz":
-            return read_npz(path)
-        if path.suffix == ".csv":
-            return _read_csv(path)
-        return _named_rows(read_parquet(path))
+        if isinstance(found, RawTable):
+            S = _from_cells(found, str(path))
+            unnamed = isinstance(S.columns, pd.RangeIndex)
+            S = completed(S, str(path))
+            return S.to_numpy() if unnamed else S
+        return completed(_named_rows(found), str(path))
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
-    """Read names from the first row and the first column, without changing them."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        head = next(csv.reader(file), [])
-    if head and all(_is_number(cell) for cell in head):
-        raise InvalidFile(
-            str(path), "has no names in its first row", "Write names in the first row and column"
-        )
-    body = pd.read_csv(
-        path, header=None, skiprows=1, dtype={0: str}, na_filter=False, encoding="utf-8-sig"
+def _from_cells(raw: RawTable, source: str) -> pd.DataFrame:
+    """The matrix of a text file or a sheet; names are taken as they are written."""
+    style = _style(raw)
+    first = [str(c).strip() for c in raw.frame.iloc[:, 0]]
+    names = [name.strip() for name in raw.names]
+    labelled = len(first) + 1 == len(names)
+    if not labelled and len(first) != len(names):
+        _not_square(source, (len(first), len(names) - 1))
+    columns = range(1 if labelled else 0, len(names))
+    values = np.empty((len(raw.frame), len(columns)))
+    bad = []
+    for place, j in enumerate(columns):
+        column = raw.frame.iloc[:, j]
+        read = read_numbers(column, style)
+        values[:, place] = read.values
+        bad += [(int(i), j) for i in read.bad]
+    if bad:
+        bad.sort()
+        cells = [
+            f"{raw.place(i)}, column {names[j]!r} is {str(raw.frame.iloc[i, j])[:40]!r}"
+            for i, j in bad[:LISTED]
+        ]
+        more = f" and {len(bad) - LISTED} more cells" if len(bad) > LISTED else ""
+        raise InvalidFile(source, f"{'; '.join(cells)}, not a number{more}", "Correct the cells")
+    if values.shape[0] != values.shape[1]:
+        _not_square(source, values.shape)
+    above = names[1:] if labelled else names
+    if not labelled:
+        unnamed = above == [str(j) for j in range(len(above))]
+        return pd.DataFrame(values) if unnamed else pd.DataFrame(values, above, above)
+    return pd.DataFrame(values, first, above)
+
+
+def _style(raw: RawTable) -> NumberStyle:
+    cells = [
+        c
+        for j in range(1, raw.frame.shape[1])
+        if raw.frame.dtypes.iloc[j].kind not in "fiu"
+        for c in raw.frame.iloc[:50, j]
+        if isinstance(c, str) and not is_missing(c)
+    ]
+    return find_style(cells[:5000], raw.separator)
+
+
+def _not_square(source: str, shape: tuple[int, ...]) -> None:
+    words = "kind='prices' or kind='returns'" if offered("kind") else "--prices or --returns"
+    raise InvalidFile(
+        source,
+        f"has {shape[0]} rows and {shape[1]} columns: it is no square matrix",
+        f"Pass a table of prices or returns with {words}",
     )
-    if body.shape[1] != len(head):
-        raise InvalidFile(
-            str(path),
-            f"has {len(head)} cells in its first row and {body.shape[1]} in the other rows",
-            "The first row needs a corner cell and one name per column",
-        )
-    body = body.set_index(0)
-    body.columns = pd.Index(head[1:])
-    return body.rename_axis(None)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _named_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """A parquet table without a named index has the names in its first column."""
+    """A table of a file without a named index has the names in its first column."""
     first = table.iloc[:, 0] if table.shape[1] else None
     if first is not None and not pd.api.types.is_numeric_dtype(first):
-        return table.set_index(table.columns[0])
+        table = table.set_index(table.columns[0])
+    elif isinstance(table.index, pd.RangeIndex) and table.shape[0] == table.shape[1]:
+        table = table.set_axis(table.columns, axis=0)
     return table
+
+
+def completed(S: pd.DataFrame, source: str) -> pd.DataFrame:
+    """A matrix whose columns are in the order of its rows and whose triangles are both filled.
+
+    Arguments:
+        S: the matrix; NaN where a cell is empty.
+        source: name of the file, for the error.
+
+    Raises:
+        InvalidFile: the matrix is not square.
+
+    Example:
+        >>> half = pd.DataFrame([[1.0, np.nan], [0.5, 1.0]], list("ab"), list("ab"))
+        >>> float(completed(half, "S.csv").loc["a", "b"])
+        0.5
+    """
+    if S.shape[0] != S.shape[1]:
+        _not_square(source, S.shape)
+    rows, columns = [str(v) for v in S.index], [str(v) for v in S.columns]
+    S = S.set_axis(rows, axis=0).set_axis(columns, axis=1).rename_axis(None)
+    if rows != columns and sorted(rows) == sorted(columns) and len(set(rows)) == len(rows):
+        S = S[rows]
+    values = S.to_numpy()
+    if values.dtype.kind != "f":
+        return S
+    empty = np.isnan(values)
+    strict = np.tri(len(values), k=-1, dtype=bool)
+    for triangle in (strict, strict.T):
+        if empty[triangle].all() and not empty[~triangle].any() and len(values) > 1:
+            values = np.where(triangle, values.T, values)
+            return pd.DataFrame(values, S.index, S.columns)
+    return S

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from symnmf.data.table import Table, day, load_table
+from symnmf.data.missing_numbers import apply_policy, check_complete, drop_columns, drop_empty
+from symnmf.data.plausibility import check_kind, drop_sentinels, infer_kind
+from symnmf.data.suspect_rows import treat_suspects
+from symnmf.data.suspects import JUMPS, Suspect
+from symnmf.data.table import load_table
+from symnmf.data.table_model import Reading, Table, day
 from symnmf.defaults import MAX_MISSING, MISSING, MISSING_POLICIES
-from symnmf.errors import InvalidInput, InvalidTable, offered, spelled
+from symnmf.errors import DataWarning, InvalidInput, InvalidTable
 from symnmf.options import choice
 
-#: Kinds of tables.
-KINDS = ("returns", "prices")
+#: Kinds of tables; ``"auto"`` is found from the numbers.
+KINDS = ("returns", "prices", "values", "auto")
 
 
 #: Returns that are computed from prices.
@@ -22,6 +29,8 @@ RETURNS = ("log", "simple")
 
 #: Minimum of observations and instruments from which a dependence can be estimated.
 MIN_ROWS, MIN_COLUMNS = 3, 2
+#: A gap between two dates is this many times the usual step, and longer than so many days.
+GAP_STEPS, GAP_DAYS = 10, 15
 
 
 @dataclass(frozen=True)
@@ -30,13 +39,16 @@ class PanelSummary:
 
     Attributes:
         form: ``"wide"`` (dates × names) or ``"long"`` (date, name, value).
-        kind: ``"returns"`` or ``"prices"``, as the caller declared.
+        kind: ``"returns"``, ``"prices"`` or ``"values"``.
         rows_in, columns_in: shape of the table.
         rows, columns: shape of the panel.
         missing: number of missing cells in the table.
         first, last: first and last date; None without dates.
         dropped: names of the columns that were left out.
         steps: descriptions of the changes, in order.
+        cautions: what a person should know before believing the answer.
+        suspects: returns that are probably errors: splits, wrong figures, stale stretches.
+        lost: share of the numbers that were left out because others are missing.
     """
 
     form: str
@@ -50,6 +62,9 @@ class PanelSummary:
     last: str | None
     dropped: tuple[str, ...]
     steps: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
+    suspects: tuple[Suspect, ...] = ()
+    lost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -95,23 +110,43 @@ def read_panel(
     returns: str = "log",
     missing: str = MISSING,
     max_missing: float = MAX_MISSING,
+    start: str | None = None,
+    end: str | None = None,
+    jumps: str = "keep",
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] = (),
+    decimal: str | None = None,
+    dates: str | None = None,
+    sheet: str | None = None,
 ) -> Panel:
     """Read returns from a file or a table of prices or returns.
 
-    Wide tables have a row for each date (in the first column or the index) and a column for each
-    instrument; long tables have three columns: date, name, value. The form is detected and recorded
-    in the summary.
+    Wide tables have a row for each date and a column for each instrument (or the reverse); long
+    tables have a row for each date and name. The form, the separator, the decimal mark and the
+    dates are found from the content and recorded in the summary.
 
     Arguments:
-        table: path of a .csv or .parquet file, a pandas, polars or arrow table, or a (T, n) array
-            with rows in order of time.
-        kind: ``"returns"`` or ``"prices"``; never guessed.
+        table: path of a text file (.csv, .txt, .tsv, also as .gz), a workbook (.xlsx, .xls),
+            a .parquet or .feather file; a pandas, polars or arrow table; or a (T, n) array with
+            rows in order of time.
+        kind: ``"returns"``; ``"prices"``; ``"values"`` for numbers that are taken as they are,
+            such as river levels or delays; ``"auto"`` finds out whether they are prices or returns.
         returns: returns that are computed from prices, ``"log"`` or ``"simple"``.
         missing: policy for missing numbers. ``"error"`` raises an error; ``"drop-columns"`` drops
-            columns with more than the fraction ``max_missing`` of missing numbers, then rows that
-            still have some; ``"drop-rows"`` drops rows; ``"pairwise"`` leaves them to estimators
-            that accept missing numbers. They are never replaced by zeros.
+            columns with more than the fraction ``max_missing`` of missing numbers, then the rows
+            and columns with the most gaps until none is left; ``"drop-rows"`` drops rows;
+            ``"pairwise"`` leaves them to estimators that accept missing numbers. They are never
+            replaced by zeros, and returns are not taken across a gap of an instrument.
         max_missing: fraction that ``"drop-columns"`` tolerates in a column.
+        start, end: first and last date, such as ``"2015"`` or ``"2015-06-30"``.
+        jumps: what to do with returns that are probably errors (unadjusted splits, wrong figures
+            that are put right): ``"keep"`` names them, ``"mask"`` sets them to the median of the
+            instrument (to missing under ``"pairwise"``), ``"error"`` raises an error.
+        columns: names of the columns of a long table: date, name, value.
+        drop: names of columns to leave out.
+        decimal: the decimal mark, ``"."`` or ``","``.
+        dates: ``"day-first"`` or ``"month-first"``, where the content does not decide it.
+        sheet: name of the sheet of a workbook.
 
     Raises:
         InvalidTable: the table has rows, columns or cells that cannot be used.
@@ -128,41 +163,57 @@ def read_panel(
     choice("kind", kind, KINDS)
     choice("returns", returns, RETURNS)
     choice("missing", missing, MISSING_POLICIES)
+    choice("jumps", jumps, JUMPS)
     if not (isinstance(max_missing, int | float) and 0 <= max_missing < 1):
         raise InvalidInput("max_missing", f"got {max_missing!r}", "Pass a fraction from 0 to 1")
-    work = load_table(table)
+    work = load_table(table, Reading.of(columns, decimal, dates, sheet, drop, kind))
     rows_in, columns_in = work.values.shape
     _check_names(work)
     _check_numbers(work)
+    drop_sentinels(work)
     _sort_dates(work)
+    _between(work, start, end)
     holes = int(np.isnan(work.values).sum())
-    if kind == "prices":
-        _check_prices(work)
-    _missing(work, missing, max_missing)
+    drop_empty(work)
+    if kind == "auto":
+        kind = infer_kind(work)
+        work.steps.insert(1, f"numbers taken as {kind}, by their behaviour")
+    check_kind(work, kind)
+    if missing == "error":
+        check_complete(work)
     if kind == "prices":
         _to_returns(work, returns)
+    else:
+        _note_gaps(work, "rows")
+    suspects = treat_suspects(work, kind, returns, jumps, missing)
+    lost = apply_policy(work, missing, max_missing)
     _drop_constant(work)
-    rows, columns = work.values.shape
-    if rows < MIN_ROWS or columns < MIN_COLUMNS:
+    rows, columns_left = work.values.shape
+    if rows < MIN_ROWS or columns_left < MIN_COLUMNS:
         raise InvalidTable(
             "table",
-            f"{rows} observations of {columns} instruments are left"
+            f"{rows} observations of {columns_left} instruments are left"
             + (f" ({work.steps[-1]})" if work.steps else ""),
             f"At least {MIN_ROWS} observations of {MIN_COLUMNS} instruments are needed",
         )
     first, last = (None, None) if work.dates is None else (day(work.dates[0]), day(work.dates[-1]))
+    for caution in work.cautions:
+        warnings.warn(caution, DataWarning, stacklevel=2)
     summary = PanelSummary(
         form=work.form,
         kind=kind,
         rows_in=rows_in,
         columns_in=columns_in,
         rows=rows,
-        columns=columns,
+        columns=columns_left,
         missing=holes,
         first=first,
         last=last,
         dropped=tuple(work.dropped),
         steps=tuple(work.steps),
+        cautions=tuple(work.cautions),
+        suspects=suspects,
+        lost=lost,
     )
     return Panel(np.ascontiguousarray(work.values), tuple(work.names), work.dates, summary)
 
@@ -181,78 +232,118 @@ def _check_names(work: Table) -> None:
         seen[name] = j
 
 
-def _invalid_cell(work: Table, bad: np.ndarray, text: str, remedy: str) -> None:
-    """Raise an error for the first bad cell; ``{}`` in the text stands for its number."""
+def _check_numbers(work: Table) -> None:
+    bad = np.isinf(work.values)
     if bad.any():
         i, j = np.argwhere(bad)[0]
-        what = text.format(f"{work.values[i, j]:g}")
-        place = f"{_row_words(work, i)}, column {work.names[j]!r}"
-        raise InvalidTable("table", f"{place} is {what}", remedy)
-
-
-def _check_numbers(work: Table) -> None:
-    remedy = "Correct the number, or leave the cell empty"
-    _invalid_cell(work, np.isinf(work.values), "infinite", remedy)
+        raise InvalidTable(
+            "table",
+            f"{work.row_words(i)}, column {work.names[j]!r} is infinite",
+            "Correct the number, or leave the cell empty",
+        )
 
 
 def _sort_dates(work: Table) -> None:
     if work.dates is None:
         return
     if (np.diff(work.dates) < np.timedelta64(0)).any():
-        order = np.argsort(work.dates, kind="stable")
-        work.dates, work.values = work.dates[order], work.values[order]
+        work.keep_rows(np.argsort(work.dates, kind="stable"))
         work.steps.append("rows sorted by date")
     same = np.flatnonzero(np.diff(work.dates) == np.timedelta64(0))
-    if len(same):
+    if not len(same):
+        return
+    equal = [np.array_equal(work.values[i], work.values[i + 1], equal_nan=True) for i in same]
+    if not all(equal):
+        i = int(same[equal.index(False)])
+        where = (
+            "" if work.numbers is None else f", in {work.row_words(i)} and {work.row_words(i + 1)}"
+        )
         raise InvalidTable(
             "table",
-            f"the date {day(work.dates[same[0]])} occurs more than once",
+            f"the date {day(work.dates[i])} occurs more than once{where}",
             "Keep one row for each date",
         )
+    once = np.ones(len(work.dates), dtype=bool)
+    once[same + 1] = False
+    work.keep_rows(once)
+    work.steps.append(f"{len(same)} rows that occur twice counted once")
 
 
-def _check_prices(work: Table) -> None:
-    returns = "kind='returns'" if offered("kind") else "the table with --returns"
-    remedy = f"Prices are positive; pass {returns} if these are returns"
-    _invalid_cell(work, work.values <= 0, "{}, which is not a price", remedy)
-
-
-def _missing(work: Table, policy: str, tolerated: float) -> None:
-    holes = np.isnan(work.values)
-    if not holes.any() or policy == "pairwise":
-        if holes.any():
-            work.steps.append(f"{int(holes.sum())} missing numbers left for pairwise estimates")
+def _between(work: Table, start: str | None, end: str | None) -> None:
+    """Keep the rows from one date to another."""
+    if start is None and end is None:
         return
-    if policy == "error":
-        columns = np.flatnonzero(holes.any(axis=0))
-        worst = int(holes.sum(axis=0).argmax())
-        i = int(np.flatnonzero(holes[:, columns[0]])[0])
-        raise InvalidTable(
-            "table",
-            f"{int(holes.sum())} of {holes.size} numbers are missing, in {len(columns)} columns; "
-            f"the first is {_row_words(work, i)}, column {work.names[columns[0]]!r}; most "
-            f"({int(holes[:, worst].sum())}) are in {work.names[worst]!r}",
-            f"Pass {spelled('missing', 'drop-columns')}, or the policy drop-rows or pairwise",
+    if work.dates is None:
+        name = "start" if start is not None else "end"
+        raise InvalidInput(name, "the table has no dates", "Leave it out")
+    chosen = np.ones(len(work.dates), dtype=bool)
+    if start is not None:
+        chosen &= work.dates >= _date("start", start).astype("datetime64[ns]")
+    if end is not None:
+        limit = _date("end", end)
+        chosen &= work.dates < (limit + 1).astype("datetime64[ns]")
+    if not chosen.any():
+        first, last = day(work.dates[0]), day(work.dates[-1])
+        raise InvalidInput(
+            "start" if start is not None else "end",
+            f"no row is between {start or 'the beginning'} and {end or 'the end'}",
+            f"The table goes from {first} to {last}",
         )
-    if policy == "drop-columns":
-        _drop(work, holes.mean(axis=0) > tolerated, f"with more than {100 * tolerated:g} % missing")
-        holes = np.isnan(work.values)
-    full = ~holes.any(axis=1)
-    if not full.all():
-        work.values = work.values[full]
-        work.dates = None if work.dates is None else work.dates[full]
-        work.steps.append(f"{int((~full).sum())} rows with missing numbers left out")
+    if not chosen.all():
+        work.keep_rows(chosen)
+        assert work.dates is not None
+        words = f"{day(work.dates[0])} to {day(work.dates[-1])}"
+        work.steps.append(f"{len(work.dates)} rows from {words} used")
+
+
+def _date(argument: str, text: Any) -> np.datetime64:
+    """A date with the unit in which it is given: a year, a month or a day."""
+    words = str(text).strip()[:10]
+    try:
+        stamp = np.datetime64(words)
+    except ValueError:
+        stamp = np.datetime64("NaT")
+    if np.isnat(stamp) or not words[:4].isdigit():
+        raise InvalidInput(argument, f"got {text!r}", "Write a date as 2015, 2015-06 or 2015-06-30")
+    return stamp
 
 
 def _to_returns(work: Table, returns: str) -> None:
-    if returns == "log":
-        work.values = np.diff(np.log(work.values), axis=0)
-    else:
-        with np.errstate(over="ignore"):
-            work.values = work.values[1:] / work.values[:-1] - 1
-    work.dates = None if work.dates is None else work.dates[1:]
+    before = int(np.isnan(work.values).sum())
+    _note_gaps(work, "returns")
+    with np.errstate(over="ignore", invalid="ignore"):
+        if returns == "log":
+            changes = np.diff(np.log(work.values), axis=0)
+        else:
+            changes = work.values[1:] / work.values[:-1] - 1
+    work.keep_rows(np.arange(1, len(work.values)))
+    work.values = changes
     _check_numbers(work)
     work.steps.append(f"{returns} returns of prices")
+    after = int(np.isnan(work.values).sum())
+    if before:
+        work.steps.append(f"{after} returns next to {before} missing prices are missing, too")
+        empty = np.isnan(work.values).all(axis=1)
+        if empty.any():
+            work.keep_rows(~empty)
+
+
+def _note_gaps(work: Table, noun: str) -> None:
+    """Say where dates are missing for much longer than usual."""
+    if work.dates is None or len(work.dates) < 10:
+        return
+    steps = np.diff(work.dates)
+    usual = np.median(steps.astype(np.int64)).astype("timedelta64[ns]")
+    gaps = np.flatnonzero(
+        (steps > GAP_STEPS * usual)
+        & (steps > np.timedelta64(GAP_DAYS, "D").astype("timedelta64[ns]"))
+    )
+    if not len(gaps):
+        return
+    longest = int(gaps[np.argmax(steps[gaps])])
+    span = f"{day(work.dates[longest])} to {day(work.dates[longest + 1])}"
+    over = "returns go across them" if noun == "returns" else "rows are missing there"
+    work.cautions.append(f"{len(gaps)} gaps in the dates, the longest from {span}: {over}")
 
 
 def _drop_constant(work: Table) -> None:
@@ -263,19 +354,4 @@ def _drop_constant(work: Table) -> None:
         )
         size = np.maximum(np.abs(high), np.abs(low))
         constant = ~(high - low > 1e-12 * size)
-    _drop(work, constant, "that never change")
-
-
-def _drop(work: Table, which: np.ndarray, words: str) -> None:
-    if not which.any():
-        return
-    gone = [name for name, out in zip(work.names, which, strict=True) if out]
-    work.dropped += gone
-    work.names = [name for name, out in zip(work.names, which, strict=True) if not out]
-    work.values = work.values[:, ~which]
-    shown = ", ".join(gone[:5]) + (", …" if len(gone) > 5 else "")
-    work.steps.append(f"{len(gone)} columns {words} left out: {shown}")
-
-
-def _row_words(work: Table, i: int) -> str:
-    return f"row {i}" if work.dates is None else f"row {i} ({day(work.dates[i])})"
+    drop_columns(work, constant, "that never change")

@@ -10,33 +10,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from symnmf.distributed.process_group import under_torchrun
+from symnmf.distributed.environment import ATTEMPT, NOTE
 from symnmf.errors import InvalidInput
 from symnmf.numerics import CHUNKS
 
 #: Maximum restarts after one of the processes died.
 RESTARTS = 10
-
-
-#: Environment variables: the file for the exit code, and the number of previous attempts.
-NOTE, ATTEMPT = "SYMNMF_NOTE", "SYMNMF_ATTEMPT"
-
-
-def restarted() -> bool:
-    """Whether this process was restarted after one of the processes died."""
-    return any(int(os.environ.get(name, "0")) for name in ("TORCHELASTIC_RESTART_COUNT", ATTEMPT))
-
-
-def exit_code(code: int) -> int:
-    """The exit code to report: under torchrun always 0, because any other counts as a failure.
-
-    The given code is passed to :func:`run_under_torchrun` if it started the processes.
-    """
-    if not under_torchrun():
-        return code
-    if NOTE in os.environ:
-        Path(os.environ[NOTE]).write_text(str(code), encoding="utf-8")
-    return 0
 
 
 def run_under_torchrun(arguments: Sequence[str], processes: int) -> int:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from symnmf.distributed.environment import processes_on_this_machine, under_torchrun
 from symnmf.errors import InvalidInput, PeerLost, SymnmfError
 from symnmf.numerics import CHUNKS
 
@@ -175,21 +176,6 @@ def first_decides(shared: Sharing, act: Callable[[], object]) -> None:
         raise failure
     if not good:
         raise InvalidInput("process 0", "failed to begin", "See its error message")
-
-
-def under_torchrun() -> bool:
-    """Whether torchrun started this process."""
-    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
-
-
-def process_number() -> int:
-    """Index of this process among those that torchrun started; 0 for a single process."""
-    return int(os.environ.get("RANK", "0"))
-
-
-def processes_on_this_machine() -> int:
-    """Number of processes that torchrun started on this machine; 1 without torchrun."""
-    return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
 def join(timeout: float = TIMEOUT) -> ProcessGroup | None:

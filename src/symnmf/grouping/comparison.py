@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from symnmf.core.result import Result
 from symnmf.errors import InvalidInput
-from symnmf.grouping.naming import UNASSIGNED, classes_by_name, group_of, groups
+from symnmf.grouping.naming import UNASSIGNED, by_name, classes_by_name, group_of, groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +76,44 @@ class Comparison:
     missing: tuple[str, ...]
 
 
+def check_class_names(names: Sequence[str] | None, classes: Any) -> None:
+    """Raise an error before a fit if no instrument has a class.
+
+    Arguments:
+        names: names of the instruments; None where they have none.
+        classes: class of each name (a mapping or a pandas Series), or one class for each row.
+
+    Raises:
+        InvalidInput: none of the names has a class; the message says why that may be.
+
+    Example:
+        >>> try:
+        ...     check_class_names(["AAPL", "KO"], {"aapl": "tech", "ko": "food"})
+        ... except InvalidInput as wrong:
+        ...     print(wrong.problem)
+        none of the names has a class: 'AAPL' is written 'aapl' there
+    """
+    known = by_name(classes)
+    if not isinstance(known, Mapping) or names is None:
+        return
+    given = {str(name) for name in known}
+    if any(name in given for name in names):
+        return
+    folded = {name.casefold().strip(): name for name in given}
+    alike = next((name for name in names if name.casefold().strip() in folded), None)
+    if alike is not None:
+        words = f": {alike!r} is written {folded[alike.casefold().strip()]!r} there"
+        raise InvalidInput(
+            "classes", f"none of the names has a class{words}", "Write the names in the same way"
+        )
+    shown = ", ".join(repr(name) for name in sorted(given)[:3])
+    raise InvalidInput(
+        "classes",
+        f"none of the names has a class: the data have {names[0]!r}, …, the classes {shown}, …",
+        "Check that the names are written as in the data",
+    )
+
+
 def compare(result: Result, classes: Any) -> Comparison:
     """Compare the groups of a factorization with classes, such as sectors.
 
@@ -115,4 +154,45 @@ def compare(result: Result, classes: Any) -> Comparison:
         float(adjusted_rand_score(class_column, group_column)),
         float(normalized_mutual_info_score(class_column, group_column)),
         tuple(name for name in found if name not in classes),
+    )
+
+
+@dataclass(frozen=True)
+class GroupAgreement:
+    """Agreement of two partitions of the same names.
+
+    Attributes:
+        ari, nmi: adjusted Rand index and normalized mutual information, as in scikit-learn.
+        moved: names whose group does not match the group that they had before.
+    """
+
+    ari: float
+    nmi: float
+    moved: tuple[str, ...]
+
+
+def agreement_of_groups(before: Mapping[str, str], after: Mapping[str, str]) -> GroupAgreement:
+    """Compare two partitions; groups are matched so that as few names as possible move.
+
+    Arguments:
+        before, after: group of each name; both have the same names.
+
+    Example:
+        >>> old = {"a": "x", "b": "x", "c": "y", "d": "y"}
+        >>> agreement_of_groups(old, {"a": "1", "b": "1", "c": "2", "d": "1"}).moved
+        ('d',)
+    """
+    import pandas as pd
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    names = list(after)
+    old, new = [before[n] for n in names], [after[n] for n in names]
+    counts = pd.crosstab(pd.Series(new), pd.Series(old))
+    rows, columns = linear_sum_assignment(-counts.to_numpy())
+    match = {counts.index[i]: counts.columns[j] for i, j in zip(rows, columns, strict=True)}
+    return GroupAgreement(
+        float(adjusted_rand_score(old, new)),
+        float(normalized_mutual_info_score(old, new)),
+        tuple(n for n in names if match.get(after[n]) != before[n]),
     )

@@ -9,6 +9,7 @@ import torch
 from symnmf.analysis.extremes import Extremes
 from symnmf.core.certificate import AGREED, GOOD_FIT
 from symnmf.core.result import Result, Status
+from symnmf.data import PanelSummary
 from symnmf.defaults import EVENTS_A_GROUP
 
 
@@ -140,6 +141,22 @@ def extreme_statements(found: Extremes, k: int, words: Words) -> list[Statement]
                 f"{events / k:.1f} exceedances per group; {EVENTS_A_GROUP} are recommended",
             )
         )
+    return made
+
+
+def data_statements(summary: PanelSummary) -> list[Statement]:
+    """Statements about data that a person should examine before believing the groups."""
+    jumps = [s for s in summary.suspects if s.kind != "stale"]
+    made = []
+    for caution in summary.cautions:
+        about_jumps = bool(jumps) and "jumps of single instruments" in caution
+        short = (
+            f"{len(jumps)} jumps of single instruments are probably errors of the data."
+            if about_jumps
+            else "Something about the data needs a look."
+        )
+        term = "suspects.csv lists them" if about_jumps else "see what was done to the data"
+        made.append(Statement("care", short, f"{caution}.", term))
     return made
 
 

@@ -31,6 +31,7 @@ RESULT = SetKind(
         "certificate.json",
         "data.json",
         "classes.csv",
+        "suspects.csv",
         "config.toml",
         "report.html",
     ),

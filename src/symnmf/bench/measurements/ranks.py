@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
-from symnmf.bench.measurements.predict import CRASH, crash_lift
+from symnmf.bench.prediction_scores import CRASH, crash_lift
 from symnmf.bench.simulated_panels import simulated
 from symnmf.bench.us_stocks import in_large_industries, read_industries, read_returns
 from symnmf.data import Panel, read_panel

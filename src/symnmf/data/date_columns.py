@@ -1,0 +1,208 @@
+"""The column of dates of a table: where it is, and what its cells mean."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from symnmf.data.date_text import ReadDates, read_dates, shift_eastern, way_of
+from symnmf.data.header_rows import LISTED, RawTable, is_number_type
+from symnmf.data.number_text import NumberStyle, is_missing, read_numbers
+from symnmf.data.numeric_dates import DATE_NAMES, from_parts, numeric_dates
+from symnmf.data.table_model import Reading
+from symnmf.errors import InvalidTable, offered, spelled
+
+#: Cells by which a column is recognized as dates.
+TRIED_CELLS = 30
+#: Columns up to which every column of text is tried as numbers that are dates.
+NARROW = 16
+
+
+def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
+    """The dates of the rows; their columns are taken out of the table.
+
+    Arguments:
+        raw: the table; it is changed.
+        reading: what the caller said about the table.
+
+    Returns:
+        (T,) datetime64; None for a table without dates.
+
+    Raises:
+        InvalidTable: a row has no date, or dates are written in several ways.
+    """
+    found: list[tuple[int, np.ndarray]] = []
+    gone: list[int] = []
+    wanted = None if reading.columns is None else reading.columns[0]
+    if wanted is None and (parts := _separate_parts(raw)) is not None:
+        raw.notes.append("dates read from separate columns of year, month and day")
+        raw.select([j for j in range(len(raw.names)) if j not in parts[0]])
+        return parts[1]
+    dtypes, last = list(raw.frame.dtypes), len(raw.frame) - 1
+    begins, ends = (raw.frame.iloc[i].to_numpy(dtype=object) for i in (0, last))
+    for j, name in enumerate(raw.names):
+        if wanted is not None and name.strip() != wanted:
+            continue
+        counts = begins[j] in (0, 1, 2) and ends[j] == begins[j] + last
+        named = bool(DATE_NAMES.fullmatch(name.strip()))
+        if j and is_number_type(dtypes[j]) and not (named or counts):
+            continue
+        column = raw.frame.iloc[:, j]
+        read, is_counter = _dates_of(raw, j, column, name, reading)
+        if read is not None:
+            found.append((j, read))
+        elif is_counter:
+            gone.append(j)
+    if len(found) > 1:
+        _check_date_each(raw, [j for j, _ in found])
+        spoken = [pair for pair in found if DATE_NAMES.fullmatch(raw.names[pair[0]].strip())]
+        chosen = (spoken or found)[0]
+        others = ", ".join(repr(raw.names[j]) for j, _ in found if j != chosen[0])
+        raw.notes.append(f"dates taken from {raw.names[chosen[0]]!r}, not from {others}")
+        gone += [j for j, _ in found]
+        found = [chosen]
+    stamps = found[0][1] if found else None
+    gone += [j for j, _ in found]
+    if stamps is not None:
+        stamps = _with_times(raw, stamps, gone)
+        stamps, note = shift_eastern(stamps)
+        if note:
+            raw.notes.append(note)
+    if gone:
+        raw.select([j for j in range(len(raw.names)) if j not in set(gone)])
+    return stamps
+
+
+def _dates_of(
+    raw: RawTable, j: int, column: pd.Series, name: str, reading: Reading
+) -> tuple[np.ndarray | None, bool]:
+    """Dates of a column, or whether it counts the rows."""
+    if isinstance(column.dtype, pd.PeriodDtype):
+        return np.asarray(column.dt.to_timestamp(how="end").dt.normalize(), "datetime64[ns]"), False
+    if pd.api.types.is_datetime64_any_dtype(column):
+        if column.isna().any():
+            _no_date(raw, int(np.flatnonzero(column.isna())[0]))
+        return _local(raw, column), False
+    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_complex_dtype(column):
+        return None, False
+    if not is_number_type(column):
+        some = [c for c in column.iloc[: 4 * TRIED_CELLS] if not is_missing(c)][:TRIED_CELLS]
+        hits = sum(not isinstance(c, str) or way_of(c) is not None for c in some)
+        texts = all(isinstance(c, str) or hasattr(c, "year") for c in some)
+        if some and texts and hits >= 0.8 * len(some):
+            found = read_dates(column, reading.dates)
+            if found is not None and not (found.bad and way_of(str(some[0])) == "eight"):
+                return _checked(raw, found, column), False
+        if j > 0 and not DATE_NAMES.fullmatch(name.strip()) and raw.frame.shape[1] > NARROW:
+            return None, False
+        read = read_numbers(column, NumberStyle())
+        if len(read.bad):
+            return None, False
+        values = read.values
+    else:
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    counted = numeric_dates(values, name, j == 0)
+    if counted is None:
+        return None, False
+    if counted.doubt:
+        raise InvalidTable(
+            raw.argument,
+            counted.doubt,
+            f"Write dates as 2024-12-31, or leave the column out{_drop_words(name)}",
+        )
+    raw.notes.append(counted.note)
+    return counted.stamps, counted.stamps is None
+
+
+def _drop_words(name: str) -> str:
+    return f": {spelled('drop', name)}" if offered("drop") else ""
+
+
+def _local(raw: RawTable, column: pd.Series) -> np.ndarray:
+    """Stamps as the local clock shows them."""
+    if column.dt.tz is not None:
+        if str(column.dt.tz) not in ("UTC", "utc", "Etc/UTC"):
+            raw.notes.append(f"dates taken as the clock of {column.dt.tz} shows them")
+        column = column.dt.tz_localize(None)
+    return np.asarray(column.to_numpy(), dtype="datetime64[ns]")
+
+
+def _checked(raw: RawTable, found: ReadDates, column: pd.Series) -> np.ndarray:
+    """Dates without gaps and without doubt."""
+    if found.doubt is not None:
+        i = next(
+            i
+            for i, c in enumerate(column)
+            if isinstance(c, str) and c.strip().startswith(found.doubt)
+        )
+        raise InvalidTable(
+            raw.argument,
+            f"{raw.place(i)} has the date {found.doubt!r}, which may be month first or day first",
+            f"Write dates as 2024-12-31, or pass {spelled('dates', 'day-first')} or "
+            f"{spelled('dates', 'month-first')}",
+        )
+    if found.bad:
+        cells = [f"{str(column.iloc[i])[:40]!r} ({raw.place(i)})" for i in found.bad[:LISTED]]
+        more = f" and {len(found.bad) - LISTED} more" if len(found.bad) > LISTED else ""
+        good = next(c for i, c in enumerate(column) if i not in found.bad and not is_missing(c))
+        raise InvalidTable(
+            raw.argument,
+            f"{len(found.bad)} cells are no dates as {str(good)[:40]!r} is: {', '.join(cells)}"
+            f"{more}",
+            "Write all dates in one way, as 2024-12-31",
+        )
+    empty = np.flatnonzero(np.isnat(found.stamps))
+    if len(empty):
+        _no_date(raw, int(empty[0]))
+    raw.notes += found.notes
+    return found.stamps
+
+
+def _no_date(raw: RawTable, i: int) -> None:
+    raise InvalidTable(raw.argument, f"{raw.place(i)} has no date", "Give every row its date")
+
+
+def _separate_parts(raw: RawTable) -> tuple[list[int], np.ndarray] | None:
+    """Columns of year, month and (maybe) day, and the dates they make."""
+    names = [name.strip().lower() for name in raw.names]
+    places = [
+        next((names.index(w) for w in words if w in names), None)
+        for words in (
+            ("year", "yr", "yyyy", "jahr"),
+            ("month", "mon", "mm", "monat"),
+            ("day", "dd", "tag", "dom"),
+        )
+    ]
+    if places[0] is None or places[1] is None:
+        return None
+    columns = [j for j in places if j is not None]
+    values = [read_numbers(raw.frame.iloc[:, j], NumberStyle()).values for j in columns]
+    stamps = from_parts(values[0], values[1], values[2] if len(values) > 2 else None)
+    return None if stamps is None else (columns, stamps)
+
+
+def _check_date_each(raw: RawTable, columns: list[int]) -> None:
+    """Raise an error for a table with a column of dates for each instrument."""
+    if len(columns) >= 2 and len(columns) * 2 == len(raw.names) and np.all(np.diff(columns) == 2):
+        raise InvalidTable(
+            raw.argument,
+            f"has {len(columns)} columns of dates, one for each instrument",
+            "Bring the instruments to common dates: one column of dates, then one for each of them",
+        )
+
+
+def _with_times(raw: RawTable, stamps: np.ndarray, gone: list[int]) -> np.ndarray:
+    """Dates with the times of day of another column."""
+    for j, name in enumerate(raw.names):
+        if j in gone or not re.fullmatch(r"time|hour|zeit|hora|heure", name.strip(), re.IGNORECASE):
+            continue
+        cells = [str(c) for c in raw.frame.iloc[:, j]]
+        if not all(re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", c.strip()) for c in cells):
+            continue
+        padded = [c if c.count(":") == 2 else f"{c}:00" for c in cells]
+        stamps = stamps + pd.to_timedelta(padded).to_numpy()
+        gone.append(j)
+        raw.notes.append(f"times of day taken from column {name!r}")
+    return stamps

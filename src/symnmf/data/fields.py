@@ -1,0 +1,184 @@
+"""Columns that hold several fields of each instrument, such as open, high, low and close."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from symnmf.data.date_text import way_of
+from symnmf.data.header_rows import RawTable
+from symnmf.errors import InvalidTable, spelled
+
+#: Fields of which one is taken, in order of preference.
+PREFERRED = (
+    "adj close",
+    "adjclose",
+    "adjusted close",
+    "adjusted",
+    "close adj",
+    "total return index",
+    "close",
+    "px last",
+    "last price",
+    "last",
+    "settle",
+    "settlement",
+    "price",
+    "prc",
+    "nav",
+    "mid",
+)
+#: Fields of market data that are no instruments.
+FIELDS = frozenset(
+    (
+        *PREFERRED,
+        *("open", "high", "low", "volume", "vol", "dividends", "dividend", "splits", "vwap"),
+        *("bid", "ask", "turnover", "trades"),
+        *("stock splits", "capital gains", "px open", "px high", "px low", "px volume"),
+        *("open interest", "adj open", "adj high", "adj low", "adj volume", "ex dividend"),
+        *("split ratio", "repaired?", "change", "change %", "pct change", "market cap"),
+    )
+)
+#: Fields of which a file of one instrument has several.
+OF_ONE = frozenset(
+    ["open", "high", "low", "close", "adj close", "volume", "price", "vol", "change %"]
+)
+#: Names of the columns with the prices or returns of a long table, in order of preference.
+VALUE_NAMES = (
+    *PREFERRED,
+    "ret",
+    "return",
+    "returns",
+    "log return",
+    "value",
+    "x",
+    "level",
+    "close price",
+)
+
+
+def field_name(text: str) -> str:
+    """The name of a field in one spelling.
+
+    Example:
+        >>> field_name("Adj_Close"), field_name(" PX_LAST "), field_name("Vol.")
+        ('adj close', 'px last', 'vol')
+    """
+    return " ".join(re.sub(r"[_.*:\d]+", " ", text.lower()).split())
+
+
+def take_field(raw: RawTable) -> RawTable:
+    """Keep one field of each instrument where the names of the columns have two levels.
+
+    Arguments:
+        raw: a table; it is changed.
+
+    Raises:
+        InvalidTable: the columns are the fields of one instrument, or none of them is a price.
+    """
+    if len(raw.levels) >= 2:
+        _two_levels(raw)
+    else:
+        _joined(raw)
+    return raw
+
+
+def _two_levels(raw: RawTable) -> None:
+    """One row of names holds fields, another one instruments."""
+    for level in raw.levels:
+        begin = 1 if field_name(level[0]) not in FIELDS or _holds_dates(raw) else 0
+        filled = [field_name(c) for c in level[begin:] if c]
+        if not filled or not all(word in FIELDS for word in filled):
+            continue
+        others = [other for other in raw.levels if other is not level]
+        names = max(others, key=lambda other: len({c for c in other[1:] if c}))
+        fields = (
+            _forward([field_name(c) for c in level])
+            if "" in level[1:]
+            else [field_name(c) for c in level]
+        )
+        names = _forward(names)
+        first = raw.names[0]
+        _keep(raw, fields, names, set(filled), begin)
+        if begin:
+            raw.names[0] = first
+        raw.levels = []
+        return
+
+
+def _holds_dates(raw: RawTable) -> bool:
+    """Whether the first column holds dates."""
+    column = raw.frame.iloc[:, 0]
+    first = column.iloc[0]
+    if isinstance(first, str):
+        return way_of(first) is not None
+    return not pd.api.types.is_numeric_dtype(column)
+
+
+def _forward(cells: list[str]) -> list[str]:
+    """Cells of a merged heading: an empty one continues the one to its left."""
+    out, last = [], ""
+    for j, cell in enumerate(cells):
+        last = cell or (last if j > 1 else "")
+        out.append(cell if j == 0 else last)
+    return out
+
+
+def _joined(raw: RawTable) -> None:
+    """Names such as AAPL_Close and Close_AAPL."""
+    longest = sorted(FIELDS, key=len, reverse=True)
+    words = "|".join(re.escape(f).replace(r"\ ", "[ _.]") for f in longest)
+    marks = r"[ _.:/|,'-]+"
+    after = re.compile(rf"\(?'?(?P<name>.+?){marks}(?P<field>{words})'?\)?", re.IGNORECASE)
+    before = re.compile(rf"\(?'?(?P<field>{words}){marks}(?P<name>.+?)'?\)?", re.IGNORECASE)
+    for pattern in (after, before):
+        found = [pattern.fullmatch(name) for name in raw.names]
+        hits = [m for m in found if m is not None]
+        if len(hits) < max(2, len(raw.names) - 2):
+            continue
+        fields = {field_name(m["field"]) for m in hits}
+        if len(fields) < 2:
+            return
+        parts = [None if m is None else (field_name(m["field"]), m["name"].strip()) for m in found]
+        names = ["" if p is None else p[1] for p in parts]
+        names = [raw.names[j] if p is None else names[j] for j, p in enumerate(parts)]
+        _keep(raw, ["" if p is None else p[0] for p in parts], names, fields, begin=0)
+        return
+
+
+def _keep(raw: RawTable, fields: list[str], names: list[str], known: set[str], begin: int) -> None:
+    """Keep the columns of the best field, and those before ``begin`` or without a field."""
+    taken = next((f for f in PREFERRED if f in known), None)
+    if taken is None:
+        raise InvalidTable(
+            raw.argument,
+            f"the columns hold {', '.join(sorted(known))}, and none of them is a price",
+            "Keep one column of prices or returns for each instrument",
+        )
+    stay = [j for j in range(len(raw.names)) if j < begin or fields[j] in ("", taken)]
+    raw.names = list(names)
+    raw.select(stay)
+    if len(known) > 1:
+        raw.notes.append(f"of the fields {', '.join(sorted(known))}, {taken!r} was taken")
+
+
+def check_one_instrument(raw: RawTable, names: list[str]) -> None:
+    """Raise an error if the columns are the fields of one instrument.
+
+    Arguments:
+        raw: the table.
+        names: names of its columns, without that of the dates.
+    """
+    words = [field_name(name) for name in names]
+    if (
+        len(words) >= 2
+        and sum(w in OF_ONE for w in words) >= max(2, len(words) - 2)
+        and ("volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words))
+    ):
+        raise InvalidTable(
+            raw.argument,
+            f"the columns {', '.join(names[:6])} are fields of one instrument",
+            "Pass a table with one column of prices for each instrument, or a long table with a "
+            f"column of names ({spelled('columns', 'date,name,close')})",
+        )

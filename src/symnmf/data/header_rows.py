@@ -1,0 +1,297 @@
+"""Where the table is in a file: titles above it, rows of names, totals and notes below it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import mode
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from symnmf.data.date_text import way_of
+from symnmf.data.number_text import PLAIN, is_missing, looks_numeric
+from symnmf.data.text_lines import HEAD_ROWS, TAIL_ROWS, CellRows
+from symnmf.errors import InvalidFile
+
+#: Columns up to which all cells are read as text first, so that names keep their zeros.
+NARROW = 16
+#: Cells of the first rows from which the structure of a file is found.
+EXAMINED_CELLS = 20_000
+#: Beginnings of rows below a table.
+FOOTERS = re.compile(
+    r"(grand )?(total|sum|subtotal|average|avg|mean|median|min|max|std|stdev|count|source|note|"
+    r"notes|copyright|©|\(c\)|disclaimer|summe|mittelwert|gesamt|moyenne|promedio|quelle|end of|"
+    r"eof|\*)\b",
+    re.IGNORECASE,
+)
+#: Cells that are listed in a message.
+LISTED = 5
+
+
+@dataclass
+class RawTable:
+    """The cells of a table before its columns are understood.
+
+    Attributes:
+        names: names of the columns.
+        frame: the cells; columns are numbers or text, and are called 0, 1, ….
+        levels: rows of names above the columns, where there are several; else empty.
+        numbers: number of each row in the file; None for a table in memory.
+        unit: ``"line"`` or ``"row"``.
+        separator: separator of a text file.
+        notes: what was decided so far.
+        argument: what errors call the table.
+    """
+
+    names: list[str]
+    frame: pd.DataFrame
+    levels: list[list[str]] = field(default_factory=list)
+    numbers: np.ndarray | None = None
+    unit: str = "row"
+    separator: str = ""
+    notes: list[str] = field(default_factory=list)
+    argument: str = "table"
+
+    def select(self, stay: list[int]) -> None:
+        """Keep some columns."""
+        self.frame = self.frame.iloc[:, stay]
+        self.frame.columns = pd.RangeIndex(len(stay))
+        width = len(self.names)
+        self.names = [self.names[j] for j in stay]
+        self.levels = [[(level + [""] * width)[j] for j in stay] for level in self.levels]
+
+    def place(self, i: int) -> str:
+        """A row as the file counts it, or its position in memory."""
+        return f"{self.unit} {i if self.numbers is None else self.numbers[i]}"
+
+
+def find_table(cells: CellRows) -> RawTable:
+    """Find the names and the rows of a table among the rows of a file.
+
+    Arguments:
+        cells: rows of the file.
+
+    Raises:
+        InvalidFile: there is no table, or its rows have different lengths.
+    """
+    count = len(cells)
+    examined = max(
+        40, min(HEAD_ROWS, EXAMINED_CELLS // max(1, cells.widths()[min(count - 1, 20), 0]))
+    )
+    head = [cells.row(i) for i in range(min(count, examined))]
+    full = [sum(map(bool, row)) for row in head]
+    usual = mode([n for n in full if n > 1] or [1])
+    begin = next((i for i, n in enumerate(full) if n >= max(2, 0.5 * usual)), None)
+    if begin is None:
+        raise InvalidFile(
+            cells.source,
+            "has one column",
+            "Pass a table with a column for the dates and one for each instrument",
+        )
+    kinds = _column_kinds(head[begin + 1 :] or head[begin:])
+    first = next((i for i in range(begin, len(head)) if _is_data(head[i], kinds)), None)
+    if first is None:
+        raise InvalidFile(
+            cells.source, "has no row of numbers", "Pass a table with a header and rows of numbers"
+        )
+    top = [head[i] for i in range(begin, first)]
+    if not top and begin == 0 and first == 0 and _is_names(head, kinds):
+        top, first = [head[0]], 1
+    width = max(len(row) for row in (head[first : first + 50]))
+    stop, notes = _end_of_table(cells, first, kinds, top, width)
+    names, levels = _names(top, width, cells, begin)
+    if begin:
+        cells.notes.append(f"{begin} {cells.unit}s above the table left out")
+    chosen = [i for i in range(first, stop) if not (top and cells.same(i, first - 1))]
+    if len(chosen) < stop - first:
+        cells.notes.append(f"{stop - first - len(chosen)} repeated rows of names left out")
+    names = _check_widths(cells, chosen, names, levels)
+    width = len(names)
+    as_text = [j for j in range(width) if width <= NARROW or kinds.get(j) != "number"]
+    frame = cells.frame(chosen, width, as_text)
+    frame.columns = pd.RangeIndex(width)
+    return RawTable(
+        names=names,
+        frame=frame,
+        levels=levels,
+        numbers=np.array([cells.numbers[i] for i in chosen]),
+        unit=cells.unit,
+        separator=cells.separator,
+        notes=[*cells.notes, *notes],
+    )
+
+
+def is_number_type(column: Any) -> bool:
+    """Whether a column or its type holds real numbers."""
+    kind = pd.api.types
+    other = kind.is_bool_dtype(column) or kind.is_complex_dtype(column)
+    return bool(kind.is_numeric_dtype(column) and not other)
+
+
+def kind_of(cell: str) -> str:
+    """``"blank"``, ``"number"``, ``"date"`` or ``"text"``.
+
+    Example:
+        >>> kind_of("1.5"), kind_of("2024-01-02"), kind_of("AAPL"), kind_of("n/a")
+        ('number', 'date', 'text', 'blank')
+    """
+    if PLAIN.fullmatch(cell) and len(cell) != 8:
+        return "number"
+    if is_missing(cell):
+        return "blank"
+    if way_of(cell) is not None:
+        return "date"
+    return "number" if looks_numeric(cell) else "text"
+
+
+def _column_kinds(rows: list[list[str]]) -> dict[int, str]:
+    """The usual kind of the cells of each column."""
+    width = max(map(len, rows))
+    rows = rows[-max(12, min(60, EXAMINED_CELLS // width)) :]
+    kinds = {}
+    for j in range(width):
+        seen = Counter(kind_of(row[j]) for row in rows if j < len(row))
+        seen.pop("blank", None)
+        kinds[j] = seen.most_common(1)[0][0] if seen else "blank"
+    return kinds
+
+
+def _is_data(row: list[str], kinds: dict[int, str]) -> bool:
+    """Whether the cells of a row are of the kinds of their columns."""
+    dates = [j for j, kind in kinds.items() if kind == "date"]
+    if dates:
+        return dates[0] < len(row) and kind_of(row[dates[0]]) == "date"
+    numbers = [j for j, kind in kinds.items() if kind == "number" and j < len(row)]
+    cells = [kind_of(row[j]) for j in numbers[:200]]
+    blank, good = cells.count("blank"), cells.count("number")
+    return bool(good and good + blank >= 0.5 * len(cells))
+
+
+def _is_names(head: list[list[str]], kinds: dict[int, str]) -> bool:
+    """Whether the first of rows of numbers holds names such as 10107, above fractions."""
+    first, rest = head[0], head[1:]
+    corner = kind_of(first[0]) != "number"
+    if (
+        rest
+        and corner
+        and all(i < len(first) and row[0] == first[i] for i, row in enumerate(rest, 1))
+    ):
+        return True  # the names above the columns are those of the rows: a matrix
+    if len(rest) < 2 or "date" in kinds.values():
+        return False
+    cells = [cell for cell in first if cell]
+    whole = all(cell.lstrip("-").isdigit() for cell in cells) and len(set(cells)) == len(cells)
+    below = [cell for row in rest[:20] for cell in row]
+    fractions = sum("." in cell or "," in cell or "e" in cell.lower() for cell in below)
+    return whole and fractions > 0.5 * len(below)
+
+
+def _is_footer(row: list[str], kinds: dict[int, str]) -> bool:
+    """Whether a row below a table is a total, a note or the like."""
+    if _is_data(row, kinds):
+        return False
+    if FOOTERS.match(row[0]) or sum(map(bool, row)) == 1:
+        return kind_of(row[0]) != "date"
+    dates = [j for j, kind in kinds.items() if kind == "date"]
+    if dates:
+        cell = row[dates[0]] if dates[0] < len(row) else ""
+        return kind_of(cell) == "text"
+    return kinds.get(0) == "number" and kind_of(row[0]) == "text"
+
+
+def _end_of_table(
+    cells: CellRows, first: int, kinds: dict[int, str], top: list[list[str]], width: int
+) -> tuple[int, list[str]]:
+    """The row after the table, and notes about what stands below it."""
+    count = len(cells)
+    stop = count
+    while stop > max(first + 1, count - TAIL_ROWS) and _is_footer(cells.row(stop - 1), kinds):
+        stop -= 1
+    notes = []
+    if stop == count - TAIL_ROWS:
+        stop = count
+    narrow = np.flatnonzero(cells.widths()[:stop, 0] < max(2, min(3, 0.4 * width)))
+    for i in narrow[narrow > first].tolist():
+        if _is_data(cells.row(i), kinds) or kind_of(cells.row(i)[0]) == "date":
+            continue  # a row of missing numbers
+        if i - first >= 3 and any(
+            _is_data(cells.row(j), kinds) for j in range(i + 1, min(stop, i + 6))
+        ):
+            notes.append(
+                f"the file has several tables: {cells.unit}s {cells.numbers[first]} to "
+                f"{cells.numbers[i - 1]} were read, not those from {cells.unit} "
+                f"{cells.numbers[i]} on"
+            )
+            return i, notes
+    if stop < count:
+        labels = [next((c for c in cells.row(i) if c), "") for i in range(stop, count)]
+        shown = ", ".join(repr(word[:30]) for word in labels[:3]) + (
+            ", …" if len(labels) > 3 else ""
+        )
+        notes.append(f"{count - stop} {cells.unit}s below the table left out: {shown}")
+    return stop, notes
+
+
+def _names(
+    top: list[list[str]], width: int, cells: CellRows, begin: int
+) -> tuple[list[str], list[list[str]]]:
+    """Names of the columns, and all rows of names where there are several."""
+    if not top:
+        cells.notes.append("no names above the columns: they are called 1, 2, …")
+        return [], []
+    if len(top) == 1:
+        return list(top[0]), []
+    rows = [(row + [""] * width)[:width] for row in top]
+    distinct = [len({c for c in row[1:] if c}) for row in rows]
+    best = max(range(len(rows)), key=lambda i: (distinct[i], i))
+    names = list(rows[best])
+    if not names[0]:
+        names[0] = next((row[0] for row in reversed(rows) if row[0]), "")
+    number = cells.numbers[begin + best]
+    if len(rows) > 1:
+        cells.notes.append(f"names of the columns taken from {cells.unit} {number}")
+    return names, rows
+
+
+def _check_widths(
+    cells: CellRows, chosen: list[int], names: list[str], levels: list[list[str]]
+) -> list[str]:
+    """Names for all columns; rows that are longer or shorter than usual are an error."""
+    widths = cells.widths()[chosen, 0]
+    width = int(widths.max())
+    if not names:
+        return [str(j) for j in range(width)]
+    if len(names) == mode(widths.tolist()) - 1 and widths.max() == len(names) + 1:
+        names.insert(0, "")  # R writes no name above the names of the rows
+        for level in levels:
+            level.insert(0, "")
+    long = np.flatnonzero(widths > len(names))
+    if len(long):
+        _ragged(cells, chosen, widths, long, len(names))
+    raw = cells.widths()[chosen, 1]
+    short = np.flatnonzero((raw < len(names)) & (raw < mode(raw.tolist())))
+    if len(short):
+        _ragged(cells, chosen, raw, short, len(names))
+    return names
+
+
+def _ragged(
+    cells: CellRows, chosen: list[int], widths: np.ndarray, wrong: np.ndarray, usual: int
+) -> None:
+    """Raise the error for rows of different lengths, with a guess at the cause."""
+    places = [f"{cells.unit} {cells.numbers[chosen[i]]} has {widths[i]} cells" for i in wrong]
+    listed = ", ".join(places[:LISTED]) + (
+        f" and {len(places) - LISTED} more" if len(places) > LISTED else ""
+    )
+    remedy = "Give every line the same number of cells"
+    if len(wrong) == 1 and wrong[0] == len(chosen) - 1 and widths[wrong[0]] < usual:
+        remedy = "The last line is not complete: was the file cut off? Save or download it again"
+    elif (widths > usual).mean() > 0.3 and cells.separator == ",":
+        remedy = (
+            "Decimal commas or thousands marks between separating commas? Save it with ';' between "
+            "the columns, or with quotes around the numbers"
+        )
+    raise InvalidFile(cells.source, f"{listed}; the header has {usual}", remedy)

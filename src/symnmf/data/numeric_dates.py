@@ -1,0 +1,168 @@
+"""Columns of numbers that are dates or count the rows, and are no instruments."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Names of columns that hold dates, and of columns that count the rows, in lower case.
+DATE_NAMES = re.compile(
+    r"(trade|trading|as.?of|value|price|obs|observation|ref|reference|business|calendar|local|quote)?"
+    r"[ _.-]?(dates?|day|days|time|datetime|timestamp|ts|epoch|year|years|yr|month|months|period|"
+    r"periods|quarter|week|yyyymm|yyyymmdd|yearmonth|datum|data|fecha|jour|tag|monat|jahr|dt|caldt|"
+    r"zeit|mois|annee|année|asof|as of|date.?time|unix|time_period)[ _.-]?"
+    r"(utc|gmt|local|\(.*\)|id)?",
+    re.IGNORECASE,
+)
+COUNTER_NAMES = re.compile(
+    r"(|unnamed: ?\d+.*|index|#|no\.?|nr\.?|num|number|row|rownum|row_?id|rows?|id|obs|n|level_\d|"
+    r"idx|key|seq|sequence|x|v1|\.\.\.1|line|_?c0|column1|rn|lfd\.? ?nr\.?|t|step|i)",
+    re.IGNORECASE,
+)
+#: Day 0 of the calendars: Excel's of 1900 (which counts a 29 February 1900), Matlab's.
+EXCEL_DAY0, MATLAB_1970 = np.datetime64("1899-12-30"), 719529
+#: Range of day numbers that are read as Excel's: 1954 to 2119; of Matlab's: 1900 to 2119.
+EXCEL_DAYS, MATLAB_DAYS = (20000, 80000), (693962, 774000)
+#: Units of seconds since 1970, with the range of 1973 to 2100.
+EPOCHS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+EPOCH_RANGE = (1e8, 4.2e9)
+
+
+@dataclass(frozen=True)
+class NumericDates:
+    """What a column of numbers is, other than an instrument.
+
+    Attributes:
+        stamps: (T,) dates; None for a column that counts the rows.
+        note: what it was taken for.
+        doubt: why it cannot be taken for anything; empty if it can.
+    """
+
+    stamps: np.ndarray | None
+    note: str
+    doubt: str = ""
+
+
+def numeric_dates(values: np.ndarray, name: str, first: bool) -> NumericDates | None:
+    """Decide whether a column of numbers holds dates or counts the rows; None for an instrument.
+
+    Arguments:
+        values: (T,) numbers.
+        name: name of the column.
+        first: whether it is the first column.
+
+    Example:
+        >>> found = numeric_dates(np.array([45292.0, 45293, 45294, 45295, 45296]), "Date", True)
+        >>> str(found.stamps[0])[:10]
+        '2024-01-01'
+        >>> numeric_dates(np.array([3.0, 1.0, 2.0]), "AAPL", True) is None
+        True
+    """
+    if len(values) < 2 or not np.isfinite(values).all():
+        return None
+    named_date = bool(DATE_NAMES.fullmatch(name.strip()))
+    named_counter = bool(COUNTER_NAMES.fullmatch(name.strip()))
+    whole = bool((values == np.round(values)).all())
+    steps = np.diff(values)
+    rising, falling = bool((steps > 0).all()), bool((steps < 0).all())
+    ordered = rising or falling
+    enough = len(values) >= 5 or named_date or named_counter
+    if whole and ordered and (np.abs(steps) == 1).all() and not named_date and enough:
+        start = float(values.min())
+        if start in (0.0, 1.0, 2.0) or (named_counter and start < 1900):
+            return NumericDates(None, f"column {name!r} counts the rows and is no instrument")
+    repeated = not ordered and named_date and (_in_order(steps) or first)
+    if not (first or named_date) or not (ordered or repeated) or not enough:
+        return None
+    found = _as_calendar(values, whole, named_date)
+    if found is not None:
+        stamps, words = found
+        return NumericDates(stamps, f"dates read from {words} in column {name!r}")
+    if named_counter and whole and ordered:
+        return NumericDates(None, f"column {name!r} counts the rows and is no instrument")
+    if named_date or (whole and ordered and len(values) >= 10):
+        shown = f"{values[0]:g}, {values[1]:g}, …, {values[-1]:g}"
+        return NumericDates(
+            None, "", f"column {name!r} ({shown}) looks like dates or row numbers in no known form"
+        )
+    return None
+
+
+def _in_order(steps: np.ndarray) -> bool:
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarray, str] | None:
+    """Dates of numbers and words for their form; None if no form fits."""
+    low, high = float(values.min()), float(values.max())
+    if whole:
+        number = values.astype(np.int64)
+        if low >= 17000101 and high <= 22001231:
+            stamps = _ymd(number // 10000, number // 100 % 100, number % 100)
+            return None if stamps is None else (stamps, "numbers such as 20241231")
+        if low >= 180001 and high <= 220012:
+            year, month = number // 100, number % 100
+            if ((month >= 1) & (month <= 12)).all():
+                return _month_end(year, month), "numbers such as 202412"
+        if low >= 1800 and high <= 2200 and (np.abs(np.diff(number)) <= 20).all():
+            return _month_end(number, np.full(len(number), 12)), "years"
+        for unit, size in EPOCHS.items():
+            if EPOCH_RANGE[0] * size <= low and high <= EPOCH_RANGE[1] * size:
+                words = f"{unit} since 1970"
+                return np.asarray(number.astype(f"datetime64[{unit}]"), "datetime64[ns]"), words
+        if MATLAB_DAYS[0] <= low and high <= MATLAB_DAYS[1]:
+            days = (number - MATLAB_1970).astype("datetime64[D]")
+            return days.astype("datetime64[ns]"), "Matlab's day numbers"
+    if EXCEL_DAYS[0] <= low and high <= EXCEL_DAYS[1] and np.abs(np.diff(values)).max() <= 400:
+        seconds = np.round(values * 86400).astype(np.int64).astype("timedelta64[s]")
+        stamps = EXCEL_DAY0.astype("datetime64[s]") + seconds
+        return stamps.astype("datetime64[ns]"), "Excel's day numbers"
+    if not whole and low >= 1800 and high <= 2200 and np.abs(np.diff(values)).max() <= 1.01:
+        year = np.floor(values).astype(np.int64)
+        start, end = (_years(year + extra) for extra in (0, 1))
+        span = (end - start) / np.timedelta64(1, "s")
+        seconds = np.round((values - year) * span).astype(np.int64).astype("timedelta64[s]")
+        stamps = start.astype("datetime64[s]") + seconds + np.timedelta64(6, "h")
+        return stamps.astype("datetime64[D]").astype("datetime64[ns]"), "years with a fraction"
+    return None
+
+
+def _years(year: np.ndarray) -> np.ndarray:
+    return np.asarray((year - 1970).astype("datetime64[Y]").astype("datetime64[D]"))
+
+
+def _ymd(year: np.ndarray, month: np.ndarray, day: np.ndarray) -> np.ndarray | None:
+    """Dates of year, month and day; None if there is no such day."""
+    if ((month < 1) | (month > 12) | (day < 1) | (day > 31)).any():
+        return None
+    months = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    stamps = months.astype("datetime64[D]") + (day - 1).astype("timedelta64[D]")
+    if (stamps.astype("datetime64[M]") != months).any():
+        return None
+    return np.asarray(stamps.astype("datetime64[ns]"))
+
+
+def _month_end(year: np.ndarray, month: np.ndarray) -> np.ndarray:
+    following = ((year - 1970) * 12 + month).astype("datetime64[M]").astype("datetime64[D]")
+    return np.asarray((following - np.timedelta64(1, "D")).astype("datetime64[ns]"))
+
+
+def from_parts(year: np.ndarray, month: np.ndarray, day: np.ndarray | None) -> np.ndarray | None:
+    """Dates of separate columns of year, month and day; None if there is no such day.
+
+    Example:
+        >>> str(from_parts(np.array([2024]), np.array([2]), np.array([29]))[0])[:10]
+        '2024-02-29'
+    """
+    if not all(np.isfinite(v).all() and (v == np.round(v)).all() for v in (year, month)):
+        return None
+    y, m = year.astype(np.int64), month.astype(np.int64)
+    if (y < 1700).any() or (y > 2200).any() or (m < 1).any() or (m > 12).any():
+        return None
+    if day is None:
+        return _month_end(y, m)
+    if not np.isfinite(day).all():
+        return None
+    return _ymd(y, m, day.astype(np.int64))

@@ -1,0 +1,202 @@
+"""Whether numbers are what the caller says: prices, returns or other values."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from symnmf.data.table_model import Table
+from symnmf.errors import InvalidTable, offered, spelled
+
+#: Observations from which the behaviour of numbers says what they are.
+ENOUGH_ROWS = 12
+#: Largest usual step relative to the level of numbers that are levels, such as prices.
+LEVEL_STEP = 0.2
+#: Correlation of successive changes below which numbers are noise around a level, not prices.
+CANCELLING = -0.4
+#: A level among returns is larger than they are by this factor.
+LEVEL_AMONG_RETURNS = 20.0
+#: Rows of each of the four stretches from which the behaviour of long tables is found.
+STRETCH = 250
+#: Numbers that stand for missing ones.
+SENTINELS = (
+    -99.0,
+    -99.9,
+    -99.99,
+    -999.0,
+    -999.99,
+    -999.9,
+    -9999.0,
+    -9999.99,
+    -99999.0,
+    1e20,
+    -1e20,
+)
+
+
+def drop_sentinels(work: Table) -> None:
+    """Take numbers such as −99.99, far below all others, for missing ones, and say so.
+
+    Arguments:
+        work: the table; it is changed.
+    """
+    for sentinel in SENTINELS:
+        hits = work.values == sentinel
+        if not hits.any():
+            continue
+        rest = np.abs(
+            work.values[~hits & ~np.isnan(work.values) & ~np.isin(work.values, SENTINELS)]
+        )
+        positive = sentinel < 0 and not (work.values[~hits] < 0).any() and hits.mean() < 0.5
+        if positive or (len(rest) and np.quantile(rest, 0.99) < abs(sentinel) / 3):
+            work.values[hits] = np.nan
+            work.steps.append(f"{int(hits.sum())} cells with {sentinel:g} taken as missing")
+
+
+def infer_kind(work: Table) -> str:
+    """``"prices"`` or ``"returns"``, from the behaviour of the numbers.
+
+    Arguments:
+        work: the table.
+
+    Raises:
+        InvalidTable: the numbers are neither clearly prices nor clearly returns.
+    """
+    x = _some_rows(work.values)
+    if len(x) >= 3 and x.shape[1]:
+        with np.errstate(all="ignore"):
+            low = np.nanmin(x, axis=0)
+            if (low > 0).all() and np.nanmedian(_step_share(x)) < LEVEL_STEP:
+                return "prices"
+            middle = _median(x)
+            spread = _median(np.abs(x - middle))
+            centred = np.abs(middle) < np.maximum(spread, 1e-12)
+            if (low < 0).mean() > 0.8 and centred.mean() > 0.8:
+                return "returns"
+    options = (
+        "--prices, --returns or --values"
+        if not offered("kind")
+        else "kind='prices', 'returns' or 'values'"
+    )
+    raise InvalidTable(
+        "table",
+        "holds numbers that are neither clearly prices (positive levels) nor clearly returns "
+        "(around zero)",
+        f"Say what they are: {options}",
+    )
+
+
+def check_kind(work: Table, kind: str) -> None:
+    """Raise an error if the numbers are clearly not of the kind that the caller named.
+
+    Arguments:
+        work: the table.
+        kind: ``"prices"``, ``"returns"`` or ``"values"`` (which may be anything).
+
+    Raises:
+        InvalidTable: prices were given as returns, returns as prices, or a level among returns.
+    """
+    if kind == "returns":
+        _check_returns(work)
+    elif kind == "prices":
+        _check_prices(work)
+
+
+def _check_returns(work: Table) -> None:
+    x = _some_rows(work.values)
+    if len(x) < ENOUGH_ROWS or not x.shape[1] or np.isnan(x).all(axis=0).any():
+        return
+    with np.errstate(all="ignore"):
+        low = np.nanmin(work.values, axis=0)
+        signed = low < 0
+        if signed.all():
+            return
+        middle = np.abs(_median(x))
+        levels = (low >= 0) & (_step_share(x) < LEVEL_STEP) & (middle > 0)
+        usual = np.median(_median(np.abs(x[:, signed]))) if signed.any() else 0.0
+    if levels.mean() > 0.8 and not signed.any():
+        as_prices = "--prices" if not offered("kind") else "kind='prices'"
+        raise InvalidTable(
+            "table",
+            f"no number is negative and all are far from zero (about {np.median(middle):.3g}): "
+            "these are not returns",
+            f"Pass {as_prices} if they are prices, or {_values()} to take them as they are",
+        )
+    odd = np.flatnonzero(levels & (middle > LEVEL_AMONG_RETURNS * usual) & signed.any())
+    if len(odd) and usual > 0:
+        names = ", ".join(repr(work.names[j]) for j in odd[:5]) + (", …" if len(odd) > 5 else "")
+        raise InvalidTable(
+            "table",
+            f"{names} never negative and about {middle[odd[0]]:.3g}, where other columns are about "
+            f"{usual:.3g}: no returns",
+            f"Leave out such columns ({spelled('drop', work.names[odd[0]])}), or pass {_values()} "
+            "to take all numbers as they are",
+        )
+
+
+def _values() -> str:
+    return "--values" if not offered("kind") else "kind='values'"
+
+
+def _check_prices(work: Table) -> None:
+    bad = work.values <= 0
+    if bad.any():
+        _not_prices(work, bad)
+    if len(work.values) < 3 * ENOUGH_ROWS:
+        return
+    with np.errstate(all="ignore"):
+        changes = np.diff(np.log(_some_rows(work.values)), axis=0)
+        centred = changes - np.nanmean(changes, axis=0)
+        both = np.nanmean(centred[1:] * centred[:-1], axis=0)
+        follow = both / np.nanmean(centred**2, axis=0)
+    if np.nanmedian(follow) < CANCELLING:
+        as_returns = "--returns" if not offered("kind") else "kind='returns'"
+        raise InvalidTable(
+            "table",
+            "does not hold prices: each change cancels the one before, as in numbers around "
+            "a level",
+            f"Pass {as_returns} for returns (subtract 1 from ratios such as 1.01), or {_values()} "
+            "to take the numbers as they are",
+        )
+
+
+def _not_prices(work: Table, bad: np.ndarray) -> None:
+    """Raise the error for numbers that are not positive."""
+    returns = "kind='returns'" if offered("kind") else "the table with --returns"
+    i, j = np.argwhere(bad)[0]
+    place = f"{work.row_words(i)}, column {work.names[j]!r}"
+    count = int(bad.sum())
+    more = f" ({count} such cells)" if count > 1 else ""
+    zeros = (
+        " Leave the cell empty where there was no price." if (work.values[bad] == 0).all() else ""
+    )
+    raise InvalidTable(
+        "table",
+        f"{place} is {work.values[i, j]:g}, which is not a price{more}",
+        f"Prices are positive; pass {returns} if these are returns{zeros.rstrip('.')}",
+    )
+
+
+def _step_share(x: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)
+    """The usual step relative to the usual size of each column."""
+    with np.errstate(all="ignore"):
+        share: np.ndarray = _median(np.abs(np.diff(x, axis=0))) / _median(np.abs(x))
+    return share
+
+
+def _some_rows(x: np.ndarray) -> np.ndarray:  # (T, n) -> (t, n)
+    """Stretches of rows that show how numbers behave; all rows of a short table."""
+    if len(x) <= 4 * STRETCH:
+        return x
+    starts = np.linspace(0, len(x) - STRETCH, 4).astype(int)
+    return np.concatenate([x[s : s + STRETCH] for s in starts])
+
+
+def _median(x: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)
+    """Medians of the columns without the missing numbers."""
+    if np.isnan(x).any():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.asarray(np.nanmedian(x, axis=0))
+    return np.asarray(np.median(x, axis=0))
