@@ -242,10 +242,7 @@ VIEWS: dict[str, Callable[[], str]] = {
         for name in measurement_names()
         for table in find_measurement(name).tables
     },
-    **{
-        name: partial(whole, name)
-        for name in ("spectral", "kmeans", "precision", "phase2", "peers")
-    },
+    **{name: partial(whole, name) for name in ("spectral", "kmeans", "precision", "peers")},
     "phase1-counts": lambda: counted("phase1", published_only=True),
     "phase1-best": lambda: markdown(tables.best(study("phase1"), STORE)),
     "phase1-rows": every_row,
