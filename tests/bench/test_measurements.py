@@ -16,7 +16,7 @@ from symnmf.bench.measurement import (
     measurement_names,
     published_rows,
 )
-from symnmf.bench.measurements.predict import crash_lift
+from symnmf.bench.prediction_scores import crash_lift
 from symnmf.bench.published_table import compare, got_worse
 from symnmf.bench.results_store import Store, is_current
 from symnmf.bench.runner import publish_rows, run_measurement

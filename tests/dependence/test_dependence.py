@@ -6,9 +6,9 @@ import torch
 from sklearn.covariance import ledoit_wolf
 
 from symnmf.dependence.correlation import abs_correlation_of_scores
+from symnmf.dependence.global_tail import unit_diagonal_gram
 from symnmf.dependence.removal import standardize
 from symnmf.dependence.shrinkage import ledoit_wolf_intensity
-from symnmf.dependence.tail import unit_diagonal_gram
 from symnmf.errors import InvalidMatrix
 
 

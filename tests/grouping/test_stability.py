@@ -20,7 +20,11 @@ def returns(T=800, seed=0):
 @pytest.mark.parametrize("dependence", ["correlation", "tail"])
 def test_clear_groups_hold(dependence):
     panel = returns()
-    S = sn.tail_dependence(panel) if dependence == "tail" else sn.abs_correlation(panel)
+    S = (
+        sn.tail_dependence(panel, estimator="global")
+        if dependence == "tail"
+        else sn.abs_correlation(panel)
+    )
     result = sn.factorize(S, 4, n_init=5)
     found = bootstrap(panel, result, dependence, draws=8)
     together = found.together.numpy()
@@ -44,7 +48,7 @@ def test_the_same_seed_gives_the_same_draws():
 
 def test_tail_groups_against_independence():
     panel = returns()
-    S = sn.tail_dependence(panel)
+    S = sn.tail_dependence(panel, estimator="global")
     result = sn.factorize(S, 4, n_init=5)
     found = significance(panel, S, result, draws=19)
     clear = [g for g in range(4) if (result.labels()[:18] == g).sum() == 6]
@@ -53,7 +57,7 @@ def test_tail_groups_against_independence():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         noise = sn.read_panel(rng.normal(size=(800, 20)), kind="returns")
-        T = sn.tail_dependence(noise)
+        T = sn.tail_dependence(noise, estimator="global")
         chance = significance(noise, T, sn.factorize(T, 4, n_init=1), draws=9)
         assert np.nanmin(chance.p_value) > 0.1
     with pytest.raises(InvalidInput, match="S: is not a TPDM"):

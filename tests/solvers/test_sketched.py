@@ -15,8 +15,8 @@ from symnmf.core.labels import hard_labels
 from symnmf.core.problem import Problem
 from symnmf.core.result import Status
 from symnmf.dependence.correlation import abs_correlation_of_scores
+from symnmf.dependence.global_tail import unit_diagonal_gram
 from symnmf.dependence.removal import standardize
-from symnmf.dependence.tail import unit_diagonal_gram
 from symnmf.engine import solve
 from symnmf.errors import AmbiguousWarning, InvalidInput, NotConvergedWarning
 from symnmf.planning.tuning import starts_agree
