@@ -20,11 +20,7 @@ def returns(T=800, seed=0):
 @pytest.mark.parametrize("dependence", ["correlation", "tail"])
 def test_clear_groups_hold(dependence):
     panel = returns()
-    S = (
-        sn.tail_dependence(panel, estimator="global")
-        if dependence == "tail"
-        else sn.abs_correlation(panel)
-    )
+    S = sn.tail_dependence(panel) if dependence == "tail" else sn.abs_correlation(panel)
     result = sn.factorize(S, 4, n_init=5)
     found = bootstrap(panel, result, dependence, draws=8)
     together = found.together.numpy()
@@ -60,5 +56,5 @@ def test_tail_groups_against_independence():
         T = sn.tail_dependence(noise, estimator="global")
         chance = significance(noise, T, sn.factorize(T, 4, n_init=1), draws=9)
         assert np.nanmin(chance.p_value) > 0.1
-    with pytest.raises(InvalidInput, match="S: is not a TPDM"):
+    with pytest.raises(InvalidInput, match="S: is not a tail dependence matrix"):
         significance(panel, sn.abs_correlation(panel), result)
