@@ -24,8 +24,16 @@ MISSING_POLICIES = ("error", "drop-columns", "drop-rows", "pairwise")
 DEPENDENCE, TAIL = "tail", "lower"
 #: Estimators of tail dependence, each with the fraction of observations that it takes as extreme
 #: unless stated otherwise, and the default, which won `symnmf bench predict`.
-FRACTIONS = {"ramp": 0.5, "chi": 0.2, "pairwise": 0.1, "global": 0.05}
-TAIL_ESTIMATORS, TAIL_ESTIMATOR = tuple(FRACTIONS), "global"
+FRACTIONS = {
+    "semicorrelation": 0.5,
+    "ramp": 0.5,
+    "chi": 0.2,
+    "pairwise": 0.1,
+    "global": 0.05,
+}
+TAIL_ESTIMATORS, TAIL_ESTIMATOR = ("auto", *FRACTIONS), "auto"
+#: Instruments up to which ``"auto"`` is the semicorrelation, which is dense; above, the ramp.
+MAX_SEMICORRELATION = 20_000
 #: Minimum of extreme events per group: with more groups, factors turn into single events.
 EVENTS_A_GROUP = 5
 #: Policy for missing numbers, and the fraction that ``"drop-columns"`` tolerates in a column.

@@ -122,7 +122,8 @@ def test_risk_and_returns_are_by_column(found):
     for group in sn.groups(result)[:2]:
         weights = {name: 1.0 for name in group.members}
         scales = dict.fromkeys(result.names, 1.0)
-        risk = sn.tail_risk(result, weights, scales, S=found.operator)
+        S = sn.tail_dependence(found.panel, estimator="pairwise")
+        risk = sn.tail_risk(result, weights, scales, S=S)
         assert int(np.argmax(risk.factors)) == group.column
         series = sn.group_returns(result, found.panel).series[:, group.column]
         held = found.panel.values[:, [result.names.index(name) for name in group.members]]

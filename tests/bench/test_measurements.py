@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from symnmf.bench import figures, results_store, tables
+from symnmf.bench import figures, prediction_panels, results_store, tables
 from symnmf.bench.measurement import (
     Choices,
     MeasuredRow,
@@ -16,7 +16,9 @@ from symnmf.bench.measurement import (
     measurement_names,
     published_rows,
 )
-from symnmf.bench.measurements.predict import crash_lift
+from symnmf.bench.measurements import predict
+from symnmf.bench.prediction_candidates import CANDIDATES, REFERENCE
+from symnmf.bench.prediction_scores import crash_lift
 from symnmf.bench.published_table import compare, got_worse
 from symnmf.bench.results_store import Store, is_current
 from symnmf.bench.runner import publish_rows, run_measurement
@@ -232,11 +234,39 @@ def data(tmp_path):
     return tmp_path
 
 
-def test_predict(data, tmp_path):
-    (rows,) = run_tiny("predict", tmp_path / "r", data=data).values()
-    assert len(rows) == 3 + 4
-    stocks = {r.labels["groups"]: r.found["lift"] for r in rows if "60 US" in r.labels["panel"]}
-    assert stocks["industries"] > 1  # members of an industry share a factor
+def test_predict(data, tmp_path, monkeypatch):
+    """Two candidates, one window of each panel, and a panel with classes of its own."""
+    some = {name: CANDIDATES[name] for name in (REFERENCE, "ramp q=0.5")}
+    monkeypatch.setattr(predict, "CANDIDATES", some)
+    monkeypatch.setattr(prediction_panels, "MAX_WINDOWS", 1)
+    returns = pd.read_parquet(data / "us_rsr_logret_2013_2017.parquet").iloc[:, 20:50]
+    returns.to_csv(data / "own.csv")
+    classes = {name: "b" if m < 20 else "c" for m, name in enumerate(returns)}
+    pd.Series(classes, name="class").rename_axis("name").to_csv(data / "own.classes.csv")
+    found = run_tiny("predict", tmp_path / "r", data=data)
+    panels = {row.labels["panel"] for row in found["predict"]}
+    assert {panel.partition(",")[0] for panel in panels} == {
+        "20 bundled stocks", "60 US stocks", "30 industry portfolios", "own",
+    }  # fmt: skip
+    for panel in ("60 US stocks, k = 3", "own, k = 2"):
+        rows = {r.labels["groups"]: r.found for r in found["predict"] if r.labels["panel"] == panel}
+        assert rows["classes"]["lift"] > 1  # members of an industry share a factor
+        assert rows["classes"]["ARI classes"] == 1
+        assert rows[REFERENCE]["ARI classes"] > 0.5
+        assert rows[REFERENCE]["5 %"] == rows[REFERENCE]["95 %"] == 0
+        assert rows["ramp q=0.5"]["ARI halves"] > 0.3
+    means = {r.labels["groups"]: r.found for r in found["predict-means"]}
+    assert means["ramp q=0.5"]["panels"] == 4
+
+
+def test_scores_of_windows_are_kept(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(predict, "CANDIDATES", {REFERENCE: CANDIDATES[REFERENCE]})
+    monkeypatch.setattr(prediction_panels, "MAX_WINDOWS", 1)
+    choices = Choices(scratch=tmp_path / "partial")
+    first = list(predict.measure(choices))
+    monkeypatch.setattr(predict, "window_score", None)  # would fail if it were called again
+    monkeypatch.setattr(predict, "fitted", None)
+    assert [row.labels for row in predict.measure(choices)] == [row.labels for row in first]
 
 
 @pytest.mark.slow

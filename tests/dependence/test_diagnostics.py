@@ -24,7 +24,7 @@ def stocks():
 def test_stability_curve(stocks):
     curve = threshold_stability(stocks, np.array([0.02, 0.05, 0.1]), draws=40)
     assert curve.count.tolist() == [49, 124, 249]
-    S = dense(sn.tail_dependence(stocks, q=0.05, dtype=torch.float64))
+    S = dense(sn.tail_dependence(stocks, q=0.05, dtype=torch.float64, estimator="global"))
     off = float((S.sum() - 20) / 380)
     assert curve.mean[1] == pytest.approx(off)
     assert (curve.low <= curve.mean + 0.02).all()
@@ -36,14 +36,14 @@ def test_stability_curve(stocks):
 
 
 def test_baseline_lies_below_what_is_found(stocks):
-    S = sn.tail_dependence(stocks, dtype=torch.float64)
+    S = sn.tail_dependence(stocks, dtype=torch.float64, estimator="global")
     baseline = independence_baseline(stocks, S, draws=10)
     mean = (S.mean() * 400 - 20) / 380
     assert 0.05 < baseline.mean() < 0.4
     assert baseline.std() < 0.02
     assert mean > baseline.max() + 0.2
     independent = sn.read_panel(np.random.default_rng(0).standard_t(4, (2000, 20)), kind="returns")
-    T = sn.tail_dependence(independent)
+    T = sn.tail_dependence(independent, estimator="global")
     own = independence_baseline(independent, T, draws=10)
     assert (T.mean() * 400 - 20) / 380 == pytest.approx(own.mean(), abs=4 * own.std() + 0.01)
     clean = debiased(S, float(baseline.mean()))

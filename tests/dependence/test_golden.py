@@ -61,7 +61,9 @@ def test_closed_forms_are_approached_at_the_rate_of_the_square_root(model, table
         rng, found = np.random.default_rng(0), []
         for _ in range(draws):
             panel = sn.read_panel(model(rng, n, parameter), kind="returns")
-            S = sn.tail_dependence(panel, tail="upper", q=q, dtype=torch.float64)
+            S = sn.tail_dependence(
+                panel, tail="upper", q=q, dtype=torch.float64, estimator="global"
+            )
             found.append([float(dense(S)[0, 1]), chi(panel, 1 - q, tail="upper")[0, 1]])
         errors.append(np.sqrt(np.square(np.array(found) - expected).mean(axis=0)))
     ratios = np.array(errors[:-1]) / np.array(errors[1:])
@@ -78,7 +80,7 @@ def industries():
 
 @pytest.mark.shared_data
 def test_global_estimate_of_the_industries(industries):
-    S = sn.tail_dependence(industries, quantile=0.95, dtype=torch.float64)
+    S = sn.tail_dependence(industries, quantile=0.95, dtype=torch.float64, estimator="global")
     unit = dense(S).numpy()
     scaled = golden("mev_ff30_losses_q0.95_std.csv", SHARED / "golden")
     np.testing.assert_allclose(unit, scaled, atol=1e-12)

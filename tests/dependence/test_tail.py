@@ -21,7 +21,9 @@ def test_factor_model_is_recovered_as_the_sample_grows():
     gaps = []
     for n, q in ((1000, 0.1), (500_000, 0.004)):
         Z = rng.random((n, 3)) ** -0.5
-        S = sn.tail_dependence(Z @ A.T, tail="upper", q=q, margins="pareto", dtype=torch.float64)
+        S = sn.tail_dependence(
+            Z @ A.T, tail="upper", q=q, margins="pareto", dtype=torch.float64, estimator="global"
+        )
         gaps.append(float(np.abs(dense(S).numpy() - truth).mean()))
     assert gaps[1] < 0.5 * gaps[0]
     assert gaps[1] < 0.08  # the body of the margins keeps a floor under it at any threshold
@@ -43,7 +45,9 @@ def test_loadings_of_the_factor_model_are_recovered_as_the_sample_grows():
     gaps = [gap(scaled)]
     for n, q in ((400_000, 0.002), (1_000, 0.1)):
         X = rng.random((n, 3)) ** -0.5 @ A.T
-        gaps.append(gap(sn.tail_dependence(X, tail="upper", q=q, margins="pareto")))
+        gaps.append(
+            gap(sn.tail_dependence(X, tail="upper", q=q, margins="pareto", estimator="global"))
+        )
     assert gaps[0] < 1e-3
     assert gaps[1] < 0.05
     assert gaps[1] < 0.6 * gaps[2]
@@ -52,7 +56,7 @@ def test_loadings_of_the_factor_model_are_recovered_as_the_sample_grows():
 def test_definition_with_a_plain_loop():
     rng = np.random.default_rng(2)
     R = rng.standard_t(3, size=(400, 5))
-    S = sn.tail_dependence(R, q=0.1, dtype=torch.float64)
+    S = sn.tail_dependence(R, q=0.1, dtype=torch.float64, estimator="global")
     X = to_margins(-R)
     radius = np.linalg.norm(X, axis=1)
     top = np.argsort(-radius)[:40]
@@ -60,24 +64,31 @@ def test_definition_with_a_plain_loop():
     d = np.sqrt(np.diag(sigma))
     np.testing.assert_allclose(dense(S).numpy(), sigma / np.outer(d, d), rtol=1e-12)
     assert sorted(S.provenance.exceedances) == sorted(top)
-    upper = sn.tail_dependence(-R, tail="upper", q=0.1, dtype=torch.float64)
+    upper = sn.tail_dependence(-R, tail="upper", q=0.1, dtype=torch.float64, estimator="global")
     np.testing.assert_allclose(dense(S), dense(upper))
 
 
 def test_exactly_one_threshold():
     R = np.random.default_rng(0).standard_t(3, size=(1000, 3))
     for rule in ({"q": 0.05}, {"quantile": 0.95}, {"count": 50}, {}):
-        assert len(sn.tail_dependence(R, **rule).provenance.exceedances) == 50
-    about = sn.tail_dependence(R, radius=4.0).provenance
+        assert len(sn.tail_dependence(R, **rule, estimator="global").provenance.exceedances) == 50
+    about = sn.tail_dependence(R, radius=4.0, estimator="global").provenance
     assert (about.radii > 4.0).all()
     with pytest.raises(InvalidInput, match="q and count: were passed together"):
-        sn.tail_dependence(R, q=0.1, count=5)
+        sn.tail_dependence(R, q=0.1, count=5, estimator="global")
     for wrong in ({"q": 0.0}, {"quantile": 1.0}, {"count": 0}, {"radius": -1.0}):
         with pytest.raises(InvalidInput, match=next(iter(wrong))):
-            sn.tail_dependence(R, **wrong)
+            sn.tail_dependence(R, **wrong, estimator="global")
     with pytest.raises(InvalidInput, match="leaves 10 exceedances.*few=True"):
-        sn.tail_dependence(R, count=10)
-    assert len(sn.tail_dependence(R, count=10, allow_few=True).provenance.exceedances) == 10
+        sn.tail_dependence(R, count=10, estimator="global")
+    assert (
+        len(
+            sn.tail_dependence(
+                R, count=10, allow_few=True, estimator="global"
+            ).provenance.exceedances
+        )
+        == 10
+    )
 
 
 def test_margins():
@@ -94,7 +105,7 @@ def test_margins():
     with pytest.raises(InvalidInput, match="margins: got 'normal'"):
         to_margins(X, "normal")
     with pytest.warns(MarginWarning, match="Hill estimate"):
-        sn.tail_dependence(-np.abs(X), margins="none", count=40)
+        sn.tail_dependence(-np.abs(X), margins="none", count=40, estimator="global")
 
 
 def test_hill_of_pareto_draws():
@@ -109,7 +120,10 @@ def test_declustering_keeps_the_largest_of_a_run():
     assert keep_largest(chosen, radii, 1).tolist() == [2, 6, 8]
     assert keep_largest(chosen, radii, 2).tolist() == [2, 8]
     R = np.random.default_rng(0).standard_t(3, size=(2000, 3))
-    plain, runs = sn.tail_dependence(R), sn.tail_dependence(R, decluster=10)
+    plain, runs = (
+        sn.tail_dependence(R, estimator="global"),
+        sn.tail_dependence(R, decluster=10, estimator="global"),
+    )
     assert len(runs.provenance.exceedances) < len(plain.provenance.exceedances)
     assert runs.provenance.declustered == 100 - len(runs.provenance.exceedances)
     assert (np.diff(runs.provenance.exceedances) > 10).all()
@@ -120,7 +134,7 @@ def test_missing_numbers_are_refused():
     R[4, 1] = np.nan
     panel = sn.read_panel(R, kind="returns", missing="pairwise")
     with pytest.raises(InvalidTable, match="1 numbers are missing.*complete rows"):
-        sn.tail_dependence(panel)
+        sn.tail_dependence(panel, estimator="global")
     for diagnostic in (chi, threshold_stability, hill_curve):
         with pytest.raises(InvalidTable, match="1 numbers are missing"):
             diagnostic(panel)
@@ -138,7 +152,7 @@ def test_what_does_not_go_together_is_refused():
         sn.tail_dependence(R, estimator="pairwise", radius=0.999 * top, allow_few=True)
     for wrong in ({"count": 50.7}, {"q": "a"}):
         with pytest.raises(InvalidInput, match=f"{next(iter(wrong))}: got"):
-            sn.tail_dependence(R, **wrong)
+            sn.tail_dependence(R, **wrong, estimator="global")
 
 
 def test_a_bounded_margin_does_not_explode():

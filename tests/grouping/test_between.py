@@ -34,7 +34,7 @@ def test_means_of_all_pairs(kind, rng):
 
 
 def test_shares_of_events():
-    S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
+    S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"), estimator="global")
     labels = sn.factorize(S, 4).labels()
     shares = event_shares(S, labels, 4)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
@@ -48,7 +48,7 @@ def test_shares_of_events():
 
 def test_crashes_beside_ordinary_days():
     panel = sn.read_panel(sp500_prices(), kind="prices")
-    T, R = sn.tail_dependence(panel), sn.abs_correlation(panel)
+    T, R = sn.tail_dependence(panel, estimator="global"), sn.abs_correlation(panel)
     found = side_by_side(T, R, most=5)
     at = np.triu_indices(20, 1)
     x, y = dense(T).numpy()[at], dense(R).numpy()[at]

@@ -56,7 +56,7 @@ def test_scales_from_a_panel():
     X = -scales * rng.random((200_000, 3)) ** -0.5  # losses with index 2
     panel = sn.read_panel(X, kind="returns")
     np.testing.assert_allclose(tail_scales(panel), scales, rtol=0.05)
-    S = sn.tail_dependence(panel)
+    S = sn.tail_dependence(panel, estimator="global")
     result = sn.factorize(S, 2, n_init=1)
     given = tail_risk(result, [1, 1, 1], scales, S=S).total
     assert tail_risk(result, [1, 1, 1], S=S, panel=panel).total == pytest.approx(given, rel=0.05)
@@ -174,11 +174,14 @@ def test_names_decide_not_places():
 
 def test_the_formula_is_not_used_where_it_does_not_hold():
     panel = sn.read_panel(sp500_prices().iloc[:1500], kind="prices")
-    plain, steep = sn.abs_correlation(panel), sn.tail_dependence(panel, alpha=4.0)
+    plain, steep = (
+        sn.abs_correlation(panel),
+        sn.tail_dependence(panel, alpha=4.0, estimator="global"),
+    )
     for S, words in ((plain, "is not a tail dependence matrix"), (steep, "has tail index 4")):
         with pytest.raises(InvalidInput, match=words):
             tail_risk(sn.factorize(S, 3), np.ones(20), np.ones(20), S=S)
-    S = sn.tail_dependence(panel)
+    S = sn.tail_dependence(panel, estimator="global")
     result = sn.factorize(S, 3)
     turned = sn.read_panel(sp500_prices().iloc[:1500, ::-1], kind="prices")
     for call in (

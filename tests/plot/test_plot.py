@@ -70,7 +70,7 @@ def test_large_matrices_are_averaged(rng):
 
 def test_diagnostics_of_the_tail():
     panel = sn.read_panel(sp500_prices().iloc[:1500], kind="prices")
-    S = sn.tail_dependence(panel)
+    S = sn.tail_dependence(panel, estimator="global")
     curve = threshold_stability(panel, draws=10)
     baseline = independence_baseline(panel, S, draws=3)
     band, line = stability_curve(curve, baseline).data
@@ -127,7 +127,7 @@ def test_spectrum_and_convergence():
 
 
 def test_events_on_a_time_line():
-    S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
+    S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"), estimator="global")
     shares = event_shares(S, sn.factorize(S, 4).labels(), 4)
     bars, dots = event_groups(S.provenance, shares, ["1 <i>", "b", "c", "d"]).data
     assert list(bars.x) == list(S.provenance.dates)
@@ -138,7 +138,7 @@ def test_events_on_a_time_line():
 
 def test_two_answers_beside_each_other():
     panel = sn.read_panel(sp500_prices(), kind="prices")
-    found = side_by_side(sn.tail_dependence(panel), sn.abs_correlation(panel))
+    found = side_by_side(sn.tail_dependence(panel, estimator="global"), sn.abs_correlation(panel))
     cloud, crashes, calm = crashes_and_calm(found, panel.names).data
     assert len(cloud.x) == 190
     assert len(crashes.x) == len(calm.x) == 10

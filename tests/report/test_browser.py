@@ -57,7 +57,7 @@ def pages(tmp_path_factory):
     prices = sp500_prices()
     prices.columns = [*HOSTILE, *prices.columns[len(HOSTILE) :]]
     panel = sn.read_panel(prices, kind="prices")
-    S = sn.tail_dependence(panel)
+    S = sn.tail_dependence(panel, estimator="global")
     classes = {name: name[:1] for name in prices.columns}
     result = sn.factorize(S, 4, n_init=3)
     more = {"title": HOSTILE[0], "panel": panel, "classes": classes}

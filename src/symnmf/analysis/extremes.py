@@ -129,7 +129,7 @@ def _events(panel: Panel, S: SymmetricOperator, about: TailEstimate) -> GramOper
     if isinstance(S, GramOperator):
         return S
     if about.weight:
-        made = estimate_again(about, panel)
+        made = estimate_again(about, panel, estimator="ramp")
     else:
         q = min(about.q, FRACTIONS["global"])
         made = estimate_again(about, panel, estimator="global", q=q, count=None)

@@ -45,6 +45,13 @@ CANDIDATES: dict[str, Estimate] = {
     "ramp q=0.3": _tail("ramp", 0.3),
     "ramp q=0.5": _tail("ramp", 0.5),
     "ramp q=0.5, baseline removed": _tail("ramp", 0.5, shrinkage="baseline"),
+    "ramp q=0.3, baseline removed": _tail("ramp", 0.3, shrinkage="baseline"),
+    "ramp q=0.5, baseline removed, EWMA": _tail(
+        "ramp", 0.5, shrinkage="baseline", volatility="ewma"
+    ),
+    "exponential q=1, baseline removed": _tail(
+        "ramp", 0.999, weight="exponential", shrinkage="baseline"
+    ),
     "exponential q=0.5": _tail("ramp", 0.5, weight="exponential"),
     "exponential q=1": _tail("ramp", 0.999, weight="exponential"),
     "half ramp q=0.5, half max(correlation, 0)": _blended(_tail("ramp", 0.5), positive_correlation),

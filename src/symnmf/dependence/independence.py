@@ -61,7 +61,7 @@ def recorded_options(about: TailEstimate) -> dict[str, Any]:
     }
     if about.weight:
         options |= {"q": about.q, "decluster": about.rows_a_block if about.rows_a_block > 1 else 0}
-        if about.estimator == "ramp":
+        if about.estimator != "chi":
             options["weight"] = about.weight
     elif about.estimator == "global":
         options["count"] = len(about.exceedances)
@@ -118,7 +118,7 @@ def independence_level(panel: Panel, about: TailEstimate, seed: int = 0) -> floa
         weights: q · (1, 3/4 or 1/2 for indicator, ramp and exponential)
 
     It is the mean over rearrangements in time for the other estimators, of at most 200 instruments
-    for the pairwise one.
+    unless the radius is global.
 
     Arguments:
         panel: panel of returns.
@@ -132,10 +132,10 @@ def independence_level(panel: Panel, about: TailEstimate, seed: int = 0) -> floa
         >>> round(independence_level(panel, S.provenance), 6)
         0.3
     """
-    if about.weight:
+    if about.weight and about.estimator != "semicorrelation":
         return about.q * INDEPENDENCE[about.weight]
     some = panel
-    if about.estimator == "pairwise" and panel.values.shape[1] > MAX_INSTRUMENTS:
+    if about.estimator != "global" and panel.values.shape[1] > MAX_INSTRUMENTS:
         chosen = np.sort(
             numpy_stream(seed, "level").permutation(panel.values.shape[1])[:MAX_INSTRUMENTS]
         )

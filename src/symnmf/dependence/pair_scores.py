@@ -99,5 +99,6 @@ class PairScores:
     @staticmethod
     def _middle(first: np.ndarray, last: np.ndarray, shared: np.ndarray) -> np.ndarray:
         """Average rank of equal observations, divided by the number of shared rows plus one."""
-        ranks: np.ndarray = np.clip((first + last + 1) / 2, 1, np.maximum(shared, 1))
-        return np.asarray(ranks / (shared + 1))
+        count = np.maximum(shared, 1)
+        ranks: np.ndarray = np.clip((first + last + 1) / 2, 1, count)
+        return np.asarray(ranks / (count + 1))

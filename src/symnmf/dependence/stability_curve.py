@@ -83,10 +83,11 @@ def threshold_stability(
     fractions = np.geomspace(0.01, 0.2, 12) if q is None else np.asarray(q, dtype=float)
     X = signed_for(panel, tail)
     rng = numpy_stream(seed, "stability")
-    weight = weight or {"chi": "indicator", "ramp": "ramp"}.get(estimator, "")
+    weight = weight or {"chi": "indicator", "global": "", "pairwise": ""}.get(estimator, "ramp")
     curve: _Curve
+    centred = estimator == "semicorrelation"
     if weight:
-        curve = _Weights(X, weight)
+        curve = _Weights(X, weight, centred)
     elif estimator == "pairwise":
         some = rng.permutation(X.shape[1])[:PAIRWISE_INSTRUMENTS]
         curve = _Pairwise(to_margins(X[:, np.sort(some)], margins))
@@ -105,7 +106,9 @@ def threshold_stability(
         rows.append((count, mean, *band))
     count_, mean_, low, high = np.array(rows).T
     found = StabilityCurve(fractions, count_.astype(int), mean_, low, high)
-    return replace(found, level=fractions * INDEPENDENCE[weight]) if weight else found
+    if not weight or centred:
+        return found
+    return replace(found, level=fractions * INDEPENDENCE[weight])
 
 
 class _Curve(Protocol):
@@ -152,8 +155,9 @@ class _Pairwise:
 class _Weights:
     """The curve of weights by rank; the bootstrap draws observations."""
 
-    def __init__(self, X: np.ndarray, weight: str):
+    def __init__(self, X: np.ndarray, weight: str, centred: bool = False):
         self.u, self.weight = rankdata(X.T, axis=1) / (len(X) + 1), weight
+        self.centred = centred
 
     def at(self, q: float) -> MeanAndDraw:
         """Mean entry at a threshold, and a function that draws it again."""
@@ -161,8 +165,9 @@ class _Weights:
         n, T = W.shape
 
         def mean(times: np.ndarray) -> float:
-            sizes = np.sqrt((W * W) @ times)
-            columns = (1 / np.where(sizes > 0, sizes, np.inf)) @ W
+            V = W - ((W @ times) / T)[:, None] if self.centred else W
+            sizes = np.sqrt((V * V) @ times)
+            columns = (1 / np.where(sizes > 0, sizes, np.inf)) @ V
             return float((times @ columns**2 - n) / (n * (n - 1)))
 
         def again(rng: np.random.Generator) -> float:

@@ -34,8 +34,10 @@ def tail_dependence(
 ) -> SymmetricOperator:
     """Tail dependence of a table of returns, as an operator with named rows and unit diagonal.
 
-    Four estimators measure different things; the guide says which one answers which question.
+    The estimators measure different things; the guide says which one answers which question.
 
+    - ``"semicorrelation"``: the positive part of the correlation of the weights of ``"ramp"``: what
+      ``"ramp"`` has above independence. It is dense.
     - ``"ramp"``: S = B Bᵀ, where row i of B holds the weights of the observations of instrument
       i, which grow from 0 at its own quantile 1 − q to the largest observation.
     - ``"chi"``: the same with the weight 1{u > 1 − q}: the share of their extremes that two
@@ -57,16 +59,16 @@ def tail_dependence(
             instrument. The default depends on the estimator (``symnmf.defaults.FRACTIONS``).
         quantile: sample quantile of the radii, or of each instrument, that exceedances are above.
         count: number of exceedances.
-        radius: radius that exceedances are above; not for ``"chi"`` and ``"ramp"``.
+        radius: radius that exceedances are above, for ``"global"`` and ``"pairwise"``.
         margins, alpha: options of :func:`symnmf.dependence.margins.to_margins`, for ``"global"``
             and ``"pairwise"``; weights depend on ranks only.
-        estimator: ``"ramp"``, ``"chi"``, ``"pairwise"`` or ``"global"``.
-        weight: for ``"ramp"``: ``"ramp"``, ``"indicator"`` or ``"exponential"``; see
-            :func:`symnmf.dependence.tail_weights.tail_weights`.
+        estimator: one of the names above, or ``"auto"``: ``"semicorrelation"`` up to 20 000
+            instruments, ``"ramp"`` for more.
+        weight: for ``"ramp"`` and ``"semicorrelation"``: ``"ramp"``, ``"indicator"`` or
+            ``"exponential"``; see :func:`symnmf.dependence.tail_weights.tail_weights`.
         decluster: number of rows. ``"global"`` and ``"pairwise"``: exceedances with fewer rows
-            between them are one event, of which only the largest is used. ``"chi"`` and
-            ``"ramp"``: of each block of so many rows only the largest observation of each
-            instrument is used.
+            between them are one event, of which only the largest is used. The others: of each
+            block of so many rows only the largest observation of each instrument is used.
         volatility: ``"ewma"`` divides the returns by their exponentially weighted volatility
             first, so that extremes of quiet times count too.
         shrinkage: ``"none"``; ``"soft"`` or ``"adaptive"`` thresholding of the entries, the

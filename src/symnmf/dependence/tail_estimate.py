@@ -14,8 +14,8 @@ class TailEstimate(Provenance):
     """How a tail dependence matrix was estimated; stored as ``operator.provenance``.
 
     ``"global"`` has one set of extreme observations for all instruments. The other estimators have
-    one for each pair (``"pairwise"``) or each instrument (``"chi"``, ``"ramp"``); exceedances are
-    then the observations that are extreme for at least one of them.
+    one for each pair (``"pairwise"``) or each instrument (the others); exceedances are then the
+    observations that are extreme for at least one of them.
 
     Attributes:
         tail, margins, alpha, estimator, weight: options of :func:`symnmf.tail_dependence`.
@@ -23,9 +23,9 @@ class TailEstimate(Provenance):
             the factor B where S = B Bᵀ.
         dates: dates of the exceedances as text; row numbers if the panel has no dates.
         radii: sizes of the exceedances: the radius for ``"global"`` and ``"pairwise"``, the length
-            of the column of B for ``"chi"`` and ``"ramp"``.
-        threshold: radius that the exceedances are above; for ``"chi"`` and ``"ramp"`` the size of
-            a typical exceedance.
+            of the column of weights for the others.
+        threshold: radius that the exceedances are above; for weights the size of a typical
+            exceedance.
         scales: (n,) diagonal of the TPDM before it was scaled to one.
         declustered: number of exceedances left out because a larger one was near.
         steps: descriptions of the estimate, in order.

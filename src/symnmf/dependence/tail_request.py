@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from symnmf.data.panel import Panel
-from symnmf.defaults import FRACTIONS, TAIL_ESTIMATORS, TAILS
+from symnmf.defaults import FRACTIONS, MAX_SEMICORRELATION, TAIL_ESTIMATORS, TAILS
 from symnmf.dependence.global_tail import unit_diagonal_gram
 from symnmf.dependence.margins import from_scores, to_margins
 from symnmf.dependence.pair_scores import PairScores
@@ -18,6 +18,7 @@ from symnmf.dependence.tail_weights import (
     WEIGHTS,
     block_maxima,
     scaled_rows,
+    semicorrelation,
     tail_weights,
     unit_weights,
     weights_with_holes,
@@ -37,10 +38,10 @@ MIN_EXCEEDANCES = 30
 
 def _weight(estimator: str, weight: str | None) -> str:
     """The weight of an estimator; an error for those that have none, or another."""
-    own = {"chi": "indicator", "ramp": "ramp"}.get(estimator, "")
+    own = {"chi": "indicator", "ramp": "ramp", "semicorrelation": "ramp"}.get(estimator, "")
     if weight is None:
         return own
-    if estimator != "ramp" and weight != own:
+    if estimator not in ("ramp", "semicorrelation") and weight != own:
         raise InvalidInput(
             "weight", f"got {weight!r} with estimator={estimator!r}", "Pass estimator='ramp'"
         )
@@ -87,7 +88,9 @@ class TailRequest:
         **others: Any,
     ) -> TailRequest:
         """A request from the options of :func:`tail_dependence`, which are validated."""
-        choice("estimator", estimator, TAIL_ESTIMATORS)
+        if choice("estimator", estimator, TAIL_ESTIMATORS) == "auto":
+            few = len(panel.names) <= MAX_SEMICORRELATION
+            estimator = "semicorrelation" if few else "ramp"
         choice("volatility", volatility, VOLATILITIES)
         choice("tail", tail, TAILS)
         decluster = whole_number("decluster", decluster, 0, 10**9)
@@ -120,7 +123,7 @@ class TailRequest:
         if self.volatility == "ewma":
             X = ewma_filtered(X)
             steps.append("returns divided by their exponentially weighted volatility")
-        if self.estimator in ("chi", "ramp"):
+        if self.weight:
             return self._weighted(X, steps)
         return self._radial(X, steps)
 
@@ -201,7 +204,8 @@ class TailRequest:
                 "Drop the rows or columns with missing numbers",
             )  # fmt: skip
             steps.append("each pair from the rows that both instruments have, not a Gram matrix")
-            matrix = weights_with_holes(PairScores(X, names), q, self.weight)
+            scores = PairScores(X, names)
+            matrix = weights_with_holes(scores, q, self.weight, centred=self._centred)
             share = np.where(np.isnan(X), 0.0, 1.0).mean(axis=1)
             about = self._about(begins, share, 1.0, ones, 0, steps, q)
             return DenseOperator(torch.from_numpy(matrix).to(self.dtype), names, provenance=about)
@@ -214,7 +218,7 @@ class TailRequest:
         plain = self.volatility == "none" and self.decluster <= 1 and self.rule.name != "radius"
         return bool(self.weight) and plain and not np.isnan(self.panel.values).any()
 
-    def from_scores(self, panel: Panel, u: np.ndarray) -> GramOperator:
+    def from_scores(self, panel: Panel, u: np.ndarray) -> SymmetricOperator:
         """The estimate from uniform scores of the returns that are already known.
 
         Arguments:
@@ -242,16 +246,33 @@ class TailRequest:
             f"quantile {1 - q:.4g} ({self.rule.name} = {self.rule.value:g})"
         ]
 
-    def _gram(self, B: np.ndarray, begins: np.ndarray, steps: list[str], q: float) -> GramOperator:
+    def _gram(
+        self, B: np.ndarray, begins: np.ndarray, steps: list[str], q: float
+    ) -> SymmetricOperator:
         sizes = np.sqrt(np.einsum("it,it->t", B, B))
         used = np.flatnonzero(sizes > 0)
         typical = float(np.sqrt(len(B) / len(used)))
         ones = np.ones(len(B))
+        if self._centred:
+            n = len(B)
+            require_memory(
+                16 * n * n, f"the semicorrelation of {n} instruments", "Use estimator='ramp'"
+            )
+            matrix, negative = semicorrelation(B)
+            steps = [*steps, f"correlation of the weights; {negative} of {n * (n - 1) // 2} are "
+                     "negative and count as zero"]  # fmt: skip
+            about = self._about(begins[used], sizes[used], typical, ones, 0, steps, q)
+            names = self.panel.names
+            return DenseOperator(matrix.to(self.dtype), names, provenance=about)
         about = self._about(begins[used], sizes[used], typical, ones, 0, steps, q)
         factor = torch.from_numpy(B[:, used] if len(used) < B.shape[1] else B).to(self.dtype)
         return GramOperator(factor, names=self.panel.names, provenance=about)
 
     # ---- shared ----
+
+    @property
+    def _centred(self) -> bool:
+        return self.estimator == "semicorrelation"
 
     @property
     def _what(self) -> str:
@@ -315,6 +336,6 @@ def signed_for(panel: Panel, tail: str, holes: bool = False) -> np.ndarray:  # (
             f"{int(np.isnan(panel.values).sum())} numbers are missing",
             f"Tails with one radius need complete rows: pass {spelled('missing', 'drop-columns')} "
             f"or {spelled('missing', 'drop-rows')} when the panel is read, or "
-            f"{spelled('estimator', 'ramp')}",
+            f"{spelled('estimator', 'auto')}",
         )
     return -panel.values if tail == "lower" else panel.values

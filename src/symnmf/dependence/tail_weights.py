@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import torch
 from scipy.stats import rankdata
+from torch import Tensor
 
 from symnmf.dependence.pair_scores import PairScores
 from symnmf.dependence.pairwise_tail import LEAST_SHARED, few_shared_rows, over_threads
+from symnmf.dependence.tiles import absolute, upper_tiles
 from symnmf.errors import InvalidInput, called
 from symnmf.options import choice
 
@@ -86,6 +89,31 @@ def scaled_rows(
     return np.asarray(weights / sizes[:, None])
 
 
+def semicorrelation(B: np.ndarray) -> tuple[Tensor, int]:  # (n, T) -> (n, n)
+    """Positive part of the correlation of tail weights, and the number of negative pairs.
+
+        S_ij = max(0, Σ_t (w_it − w̄_i)(w_jt − w̄_j) / (‖w_i − w̄_i‖ ‖w_j − w̄_j‖))
+
+    It is what S = B Bᵀ has above the level of independent instruments, (S − b) / (1 − b).
+
+    Arguments:
+        B: (n, T) weights.
+
+    Example:
+        >>> semicorrelation(np.array([[1.0, 0, 0, 0], [1.0, 0, 0, 0], [0, 1.0, 0, 0]]))
+        (tensor([[1., 1., 0.],
+                [1., 1., 0.],
+                [0., 0., 1.]], dtype=torch.float64), 2)
+    """
+    centred = torch.from_numpy(B - B.mean(axis=1, keepdims=True))
+    size = torch.linalg.vector_norm(centred, dim=1, keepdim=True)
+    centred /= torch.where(size > 0, size, 1.0)
+    R, _, negative = absolute(
+        upper_tiles(centred * B.shape[1] ** 0.5), len(B), torch.float64, positive=True
+    )
+    return R.clamp_(max=1.0).fill_diagonal_(1.0), negative
+
+
 def block_maxima(X: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Largest value of each instrument in successive blocks of rows; the last may be shorter.
 
@@ -101,7 +129,9 @@ def block_maxima(X: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
     return np.fmax.reduceat(X, begins, axis=0), begins
 
 
-def weights_with_holes(scores: PairScores, q: float, weight: str) -> np.ndarray:  # (n, n)
+def weights_with_holes(
+    scores: PairScores, q: float, weight: str, centred: bool = False
+) -> np.ndarray:  # (n, n)
     """S from the rows that both instruments of a pair have, ranked among these rows.
 
         S_ij = Σ w_i w_j / (Σ w_i² · Σ w_j²)^{1/2}
@@ -111,27 +141,32 @@ def weights_with_holes(scores: PairScores, q: float, weight: str) -> np.ndarray:
     Arguments:
         scores: ranks of the pairs.
         q, weight: options of :func:`tail_weights`.
+        centred: whether to take the positive part of the correlation of the weights.
     """
     out = np.eye(scores.n)
     complete = scores.complete
     if len(complete):
         X = scores.X[complete].T
         B = unit_weights(X, q, weight, [scores.names[c] for c in complete])
-        out[np.ix_(complete, complete)] = B @ B.T
+        inner = semicorrelation(B)[0].numpy() if centred else B @ B.T
+        out[np.ix_(complete, complete)] = inner
 
     def fill(at: int) -> None:
         i = int(scores.incomplete[at])
         for J in scores.partners(at):
             own, others, both = scores.of_pairs(i, J)
-            x = tail_weights(own, q, weight) * both
-            y = tail_weights(others, q, weight) * both
+            x, y = (tail_weights(u, q, weight) * both for u in (own, others))
+            if centred:
+                count = np.maximum(both.sum(axis=1, keepdims=True), 1)
+                x, y = (both * (w - w.sum(axis=1, keepdims=True) / count) for w in (x, y))
             sizes = np.einsum("pt,pt->p", x, x) * np.einsum("pt,pt->p", y, y)
             shared = both.sum(axis=1)
             few = (shared < LEAST_SHARED) | (sizes == 0)
             if few.any():
                 row = int(few.argmax())
                 raise few_shared_rows(scores, i, int(J[row]), int(shared[row]))
-            out[i, J] = out[J, i] = np.einsum("pt,pt->p", x, y) / np.sqrt(sizes)
+            found = np.einsum("pt,pt->p", x, y) / np.sqrt(sizes)
+            out[i, J] = out[J, i] = np.clip(found, 0, 1)
 
     over_threads(fill, len(scores.incomplete))
     np.fill_diagonal(out, 1.0)
