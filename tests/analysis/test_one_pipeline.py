@@ -223,3 +223,14 @@ def test_a_table_without_groups_is_said_to_have_none():
     assert found.result.H.shape[1] == found.rank.k == 1
     assert "no groups" in found.result.notes[0]
     assert "no groups" in render(gather(found))
+
+
+def test_the_confidence_of_members_is_written_and_shown(tmp_path):
+    rng = np.random.default_rng(0)
+    values = np.repeat(rng.normal(size=(300, 2)), 6, axis=1) + rng.normal(size=(300, 12))
+    found = sn.analyse(values, 2, kind="returns", dependence="correlation", resamples=3)
+    assert found.stability.draws == 3
+    sn.save(found, tmp_path / "out")
+    table = pd.read_csv(tmp_path / "out" / "labels.csv")
+    np.testing.assert_allclose(table["confidence"], found.stability.members, atol=1e-6)
+    assert "confidence" in render(gather(found))

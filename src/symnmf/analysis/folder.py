@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from symnmf import storage
 from symnmf.analysis.pipeline import Analysis
 from symnmf.core.packing import pack_result, unpack_result
@@ -139,7 +141,7 @@ class ResultFolder:
         tables: dict[str, str | Callable[[Path], Any]] = {
             "loadings.parquet": loadings.to_parquet,
             "loadings.csv": storage.csv_text(loadings),
-            "labels.csv": storage.csv_text(labels_table(result)),
+            "labels.csv": storage.csv_text(labels_table(result, _shares(found))),
             "history.csv": storage.csv_text(history_table(result)),
             "certificate.json": json.dumps(content["certificate"], indent=1) + "\n",
         }
@@ -155,6 +157,13 @@ class ResultFolder:
         if report is not None:
             tables["report.html"] = report
         storage.write_set(self.folder, RESULT, model, content, tables)
+
+
+def _shares(found: Result | Analysis) -> np.ndarray | None:
+    """Confidence of each member, where histories were resampled."""
+    if not isinstance(found, Analysis) or found.stability is None:
+        return None
+    return found.stability.members
 
 
 def _was_cut_off(folder: Path) -> bool:

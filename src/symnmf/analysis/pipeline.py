@@ -28,7 +28,9 @@ from symnmf.grouping.naming import Group, groups
 from symnmf.grouping.panel_versions import Estimator
 from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, suggest_rank
 from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
+from symnmf.grouping.stability import Stability, bootstrap
 from symnmf.operators import SymmetricOperator
+from symnmf.options import whole_number
 from symnmf.storage.checkpoint import Checkpoint
 
 
@@ -84,6 +86,7 @@ class Analysis:
         panel: table of returns, if S was estimated from one.
         comparison: comparison of the groups with the classes of the user, if any.
         rank: suggestion of the number of groups, if the number was not given.
+        stability: how the groups hold in resampled histories, if these were asked for.
         evidence: evidence that a report shows; None where it was not requested.
         title: title of the report.
         steps: sentences about what was done to the data.
@@ -102,6 +105,7 @@ class Analysis:
     panel: Panel | None = None
     comparison: Comparison | None = None
     rank: RankSuggestion | None = None
+    stability: Stability | None = None
     evidence: Evidence | None = None
     title: str = ""
     steps: tuple[str, ...] = ()
@@ -176,6 +180,7 @@ def analyse(
     start: str | None = None,
     published: bool = False,
     evidence: bool = True,
+    resamples: int = 0,
     progress: bool = False,
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
@@ -206,6 +211,8 @@ def analyse(
         start, published: as for :func:`symnmf.factorize`.
         evidence: whether to gather the evidence that a report shows: dependence between groups,
             extremes, the other kind of dependence.
+        resamples: number of resampled histories of a table in which the groups are found again
+            (:func:`symnmf.bootstrap`), for the confidence of each member; each costs two fits.
         process_group: processes that share the rows of S; all of them call this function.
 
     Returns:
@@ -221,6 +228,7 @@ def analyse(
         >>> found.result.status.name, found.evidence.between.shape
         ('CONVERGED', (4, 4))
     """
+    resamples = whole_number("resamples", resamples, 0, 100_000)
     loaded = load_data(
         data,
         kind,
@@ -259,9 +267,19 @@ def analyse(
         published=published,
         **(options or {}),
     )
+    stability = None
+    if resamples and loaded.panel is not None and process_group is None:
+        estimator = dependence_options or {}
+        stability = bootstrap(
+            loaded.panel, result, dependence, draws=resamples, seed=seed, **estimator
+        )
+        if stability.advice:
+            result = replace(result, notes=(stability.advice, *result.notes))
     if rank is not None:
-        words = "" if rank.k == 1 else f"{rank.words}: "
-        why = (f"k = {rank.k} was suggested: {words}{rank.reasons[0]}", *rank.reasons[1:])
+        nearly = ""
+        if rank.low < rank.high:
+            nearly = f" ({rank.low} to {rank.high} do nearly as well)"
+        why = (f"k = {rank.k} was suggested{nearly}: {rank.reasons[0]}", *rank.reasons[1:])
         result = replace(result, notes=(*why, *result.notes))
     return Analysis(
         result=result,
@@ -269,6 +287,7 @@ def analyse(
         panel=loaded.panel,
         comparison=None if classes is None else compare(result, classes),
         rank=rank,
+        stability=stability,
         evidence=Evidence.of(result, loaded.operator, loaded.panel) if evidence else None,
         title=_title(data) if title is None else title,
         steps=loaded.steps,

@@ -82,6 +82,13 @@ def fit(
         float, typer.Option("--save-every", help="Seconds between checkpoints.")
     ] = SAVE_EVERY,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    resamples: Annotated[
+        int,
+        typer.Option(
+            "--resamples",
+            help="Resampled histories of a table, for the confidence of each member.",
+        ),
+    ] = 0,
     nproc: Annotated[int, typer.Option("--nproc", help="Number of processes on this machine.")] = 1,
     timeout: Annotated[
         float, typer.Option("--timeout", help="Seconds to wait for another process.")
@@ -137,6 +144,7 @@ def fit(
             max_iter=max_iter,
             max_seconds=max_seconds,
             evidence=report,
+            resamples=resamples,
             progress=True,
             checkpoint=folder.checkpoint(save_every),
             resume=resume or again,

@@ -39,9 +39,16 @@ def loadings_columns(result: Result) -> dict[str, Any]:
     return {"name": names_of(result), **{name: H[:, j] for j, name in enumerate(columns)}}
 
 
-def labels_table(result: Result) -> pd.DataFrame:
-    """Group and margin of every instrument, indexed by name."""
-    return pd.DataFrame(labels_columns(result)).set_index("name")
+def labels_table(result: Result, confidence: np.ndarray | None = None) -> pd.DataFrame:
+    """Group and margin of every instrument, indexed by name.
+
+    Arguments:
+        result: a factorization.
+        confidence: (n,) share of resampled histories in which each instrument is with the other
+            members of its group; an additional column.
+    """
+    table = pd.DataFrame(labels_columns(result)).set_index("name")
+    return table if confidence is None else table.assign(confidence=confidence)
 
 
 def loadings_table(result: Result) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import numpy as np
 from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
 from symnmf.grouping.naming import Group
+from symnmf.grouping.stability import Stability
 from symnmf.plot.style import GROUP_COLORS
 
 #: Number of instruments up to which every member is listed, and the number of rows over all groups
@@ -27,12 +28,14 @@ class Member:
         loading: loading relative to that of the leader.
         margin: lead of the group over the second-best group.
         sign: −1 for a member that moves against the leader, else 1.
+        confidence: share of resampled histories that join it with the group; None if unknown.
     """
 
     name: str
     loading: float
     margin: float
     sign: int
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Card:
         members: the strongest members.
         opposite: number of listed members that move against the leader.
         nearest: number of the group with the largest mean dependence on this one, and the mean.
+        confidence: mean share of resampled histories that join two members; None if unknown.
     """
 
     number: int
@@ -60,9 +64,16 @@ class Card:
     members: tuple[Member, ...]
     opposite: int
     nearest: tuple[int, float] | None
+    confidence: float | None = None
 
 
-def cards(found: list[Group], result: Result, signs: np.ndarray, between: np.ndarray) -> list[Card]:
+def cards(
+    found: list[Group],
+    result: Result,
+    signs: np.ndarray,
+    between: np.ndarray,
+    stability: Stability | None = None,
+) -> list[Card]:
     """The cards of the groups, largest group first.
 
     Arguments:
@@ -70,6 +81,7 @@ def cards(found: list[Group], result: Result, signs: np.ndarray, between: np.nda
         result: the factorization.
         signs: (n,) −1 for members that move against the leader of their group, else 1.
         between: (k, k) mean dependence between groups.
+        stability: how the groups hold in resampled histories, if it is known.
     """
     n = len(result.H)
     most = (
@@ -78,18 +90,23 @@ def cards(found: list[Group], result: Result, signs: np.ndarray, between: np.nda
         else min(MAX_MEMBERS, max(MIN_MEMBERS, LISTED_ROWS // max(1, len(found))))
     )
     place = {name: i for i, name in enumerate(result.names or map(str, range(n)))}
-    return [_card(g, most, place, signs, between) for g in found]
+    return [_card(g, most, place, signs, between, stability) for g in found]
 
 
 def _card(
-    group: Group, most: int, place: dict[str, int], signs: np.ndarray, between: np.ndarray
+    group: Group,
+    most: int,
+    place: dict[str, int],
+    signs: np.ndarray,
+    between: np.ndarray,
+    stability: Stability | None,
 ) -> Card:
     g = group.column
     shown = group.members[:most]
     own = [int(signs[place[name]]) for name in shown]
     top = float(group.loadings[0]) or 1.0
     members = tuple(
-        Member(name, float(loading) / top, float(margin), sign)
+        Member(name, float(loading) / top, float(margin), sign, _share(stability, place[name]))
         for name, loading, margin, sign in zip(
             shown, group.loadings[:most], group.margins[:most], own, strict=True
         )
@@ -108,4 +125,13 @@ def _card(
         nearest=(int(group_numbers(np.array(near))), float(others[near]))
         if np.isfinite(others[near])
         else None,
+        confidence=None
+        if stability is None or np.isnan(stability.groups[g])
+        else float(stability.groups[g]),
     )
+
+
+def _share(stability: Stability | None, row: int) -> float | None:
+    if stability is None or np.isnan(stability.members[row]):
+        return None
+    return float(stability.members[row])

@@ -133,7 +133,7 @@ def gather(found: Analysis) -> Content:
         level=level,
         sentence=sentence,
         statements=first,
-        cards=cards(found.groups, result, evidence.signs, evidence.between),
+        cards=cards(found.groups, result, evidence.signs, evidence.between, found.stability),
         group_names=group_names(result),
         index=index(result),
         facts=_facts(result),
