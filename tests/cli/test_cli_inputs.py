@@ -98,8 +98,8 @@ def test_classes_in_other_letters_are_said_before_the_fit(run_streams, prices, t
 
 
 def test_rank_of_a_table(run_streams, prices):
-    shown = json.loads(run_streams("rank", prices, "--json")[0])
-    S = sn.tail_dependence(sn.read_panel(prices, kind="prices"))
+    shown = json.loads(run_streams("rank", prices, "--dependence", "correlation", "--json")[0])
+    S = sn.abs_correlation(sn.read_panel(prices, kind="prices"))
     assert shown["k"] == sn.suggest_rank(S).k
 
 
