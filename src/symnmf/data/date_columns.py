@@ -20,6 +20,10 @@ TRIED_CELLS = 30
 NARROW = 16
 
 
+class _Doubtful(Exception):
+    """A column that may hold dates in an unknown form."""
+
+
 def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
     """The dates of the rows; their columns are taken out of the table.
 
@@ -36,6 +40,7 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
     found: list[tuple[int, np.ndarray]] = []
     gone: list[int] = []
     wanted = None if reading.columns is None else reading.columns[0]
+    doubts: list[tuple[int, str]] = []
     if wanted is None and (parts := _separate_parts(raw)) is not None:
         raw.notes.append("dates read from separate columns of year, month and day")
         raw.select([j for j in range(len(raw.names)) if j not in parts[0]])
@@ -50,11 +55,26 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
         if j and is_number_type(dtypes[j]) and not (named or counts):
             continue
         column = raw.frame.iloc[:, j]
-        read, is_counter = _dates_of(raw, j, column, name, reading)
+        try:
+            read, is_counter = _dates_of(raw, j, column, name, reading)
+        except _Doubtful as doubt:
+            doubts.append((j, str(doubt)))
+            continue
         if read is not None:
             found.append((j, read))
         elif is_counter:
             gone.append(j)
+    if doubts and not found:
+        name = raw.names[doubts[0][0]]
+        raise InvalidTable(
+            raw.argument,
+            doubts[0][1],
+            f"Write dates as 2024-12-31, or leave the column out{_drop_words(name)}",
+        )
+    if doubts:
+        gone += [j for j, _ in doubts]
+        names = ", ".join(repr(raw.names[j]) for j, _ in doubts)
+        raw.notes.append(f"columns that repeat parts of the date left out: {names}")
     if len(found) > 1:
         _check_date_each(raw, [j for j, _ in found])
         spoken = [pair for pair in found if DATE_NAMES.fullmatch(raw.names[pair[0]].strip())]
@@ -70,9 +90,35 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
         stamps, note = shift_eastern(stamps)
         if note:
             raw.notes.append(note)
+        gone += _calendar_parts(raw, stamps, gone)
     if gone:
         raw.select([j for j in range(len(raw.names)) if j not in set(gone)])
     return stamps
+
+
+def _calendar_parts(raw: RawTable, stamps: np.ndarray, gone: list[int]) -> list[int]:
+    """Columns that repeat a part of the date: its year, month, day, weekday and the like."""
+    if len(stamps) < 5 or np.isnat(stamps).any():
+        return []
+    days = pd.DatetimeIndex(stamps)
+    parts = [days.year, days.month, days.day, days.day_of_week, days.day_of_week + 1, days.quarter]
+    parts += [days.isocalendar().week, days.day_of_year, days.hour]
+    known = [np.asarray(part, dtype=np.float64) for part in parts]
+    begins = {float(part[0]) for part in known}
+    found = []
+    for j, cell in enumerate(raw.frame.iloc[0].to_numpy(dtype=object)):
+        if j in gone or not isinstance(cell, int | float | np.number | str):
+            continue
+        number = NumberStyle().parse(cell) if isinstance(cell, str) else (cell.real, False)
+        if number is None or number[0] not in begins:
+            continue  # most columns are passed over here
+        values = read_numbers(raw.frame.iloc[:, j], NumberStyle()).values
+        if any(np.array_equal(values, part) and np.ptp(part) > 0 for part in known):
+            found.append(j)
+    if found:
+        names = ", ".join(repr(raw.names[j]) for j in found)
+        raw.notes.append(f"columns that repeat parts of the date left out: {names}")
+    return found
 
 
 def _dates_of(
@@ -107,11 +153,7 @@ def _dates_of(
     if counted is None:
         return None, False
     if counted.doubt:
-        raise InvalidTable(
-            raw.argument,
-            counted.doubt,
-            f"Write dates as 2024-12-31, or leave the column out{_drop_words(name)}",
-        )
+        raise _Doubtful(counted.doubt)
     raw.notes.append(counted.note)
     return counted.stamps, counted.stamps is None
 
@@ -164,8 +206,14 @@ def _no_date(raw: RawTable, i: int) -> None:
     raise InvalidTable(raw.argument, f"{raw.place(i)} has no date", "Give every row its date")
 
 
+def _is_date_cell(cell: object) -> bool:
+    return hasattr(cell, "year") or (isinstance(cell, str) and way_of(cell) is not None)
+
+
 def _separate_parts(raw: RawTable) -> tuple[list[int], np.ndarray] | None:
     """Columns of year, month and (maybe) day, and the dates they make."""
+    if any(_is_date_cell(raw.frame.iloc[0, j]) for j in range(min(len(raw.names), NARROW))):
+        return None
     names = [name.strip().lower() for name in raw.names]
     places = [
         next((names.index(w) for w in words if w in names), None)

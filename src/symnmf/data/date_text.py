@@ -16,6 +16,9 @@ from symnmf.data.number_text import is_missing
 #: Orders of a date that is written with numbers only, such as 01/02/2024.
 ORDERS = ("month-first", "day-first")
 
+#: The order of dates such as 24-12-31, with years of two digits.
+YEAR_FIRST = "year-first"
+
 _MONTHS = {
     1: "jan january januar janvier janv jän jaen jänner enero ene gennaio gen janeiro januari",
     2: "feb february februar février fevrier févr fév fev febrero febbraio fevereiro februari",
@@ -182,7 +185,9 @@ def _parts(cell: Any) -> dict[str, Any]:
 
 
 def _ordered(parts: dict[str, Any], order: str) -> dict[str, Any]:
-    first, second = parts["first"], parts["second_"]
+    first, second, last = parts["first"], parts["second_"], parts["year"]
+    if order == YEAR_FIRST:
+        return {**parts, "year": first.zfill(2), "month": second, "day": last}
     month, day = (first, second) if order == "month-first" else (second, first)
     return {**parts, "month": month, "day": day}
 
@@ -194,7 +199,8 @@ def _differs(parts: list[Any]) -> bool:
 def _order(parts: list[Any], codes: np.ndarray, order: str | None) -> tuple[str | None, str | None]:
     """The order of day and month, and a cell in doubt if nothing decides it."""
     fits = {}
-    for name in ORDERS if order is None else (order,):
+    short = all(p is None or len(p["year"]) == 2 for p in parts)
+    for name in (*ORDERS, *([YEAR_FIRST] if short else [])) if order is None else (order,):
         stamps = [None if p is None else _stamp(_ordered(p, name)) for p in parts]
         if all(p is None or s is not None for p, s in zip(parts, stamps, strict=True)):
             fits[name] = stamps
@@ -202,9 +208,9 @@ def _order(parts: list[Any], codes: np.ndarray, order: str | None) -> tuple[str 
         return (ORDERS[0] if order is None else order), None
     if len(fits) == 1:
         return next(iter(fits)), None
-    same = all(a == b for a, b in zip(*fits.values(), strict=True))
-    if same:
-        return ORDERS[0], None
+    made = list(fits.values())
+    if all(other == made[0] for other in made[1:]):
+        return next(iter(fits)), None
     sorted_in = [name for name, stamps in fits.items() if _in_order(stamps, codes)]
     if len(sorted_in) == 1:
         return sorted_in[0], None

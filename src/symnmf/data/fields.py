@@ -65,7 +65,7 @@ def field_name(text: str) -> str:
         >>> field_name("Adj_Close"), field_name(" PX_LAST "), field_name("Vol.")
         ('adj close', 'px last', 'vol')
     """
-    return " ".join(re.sub(r"[_.*:\d]+", " ", text.lower()).split())
+    return " ".join(re.sub(r"[_.*:<>\d]+", " ", text.lower()).split())
 
 
 def take_field(raw: RawTable) -> RawTable:

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from symnmf.data.date_text import way_of
-from symnmf.data.number_text import PLAIN, is_missing, looks_numeric
+from symnmf.data.number_text import PLAIN, is_missing, is_number_text
+from symnmf.data.numeric_dates import calendar_names
 from symnmf.data.text_lines import HEAD_ROWS, TAIL_ROWS, CellRows
 from symnmf.errors import InvalidFile
 
@@ -43,6 +44,7 @@ class RawTable:
         unit: ``"line"`` or ``"row"``.
         separator: separator of a text file.
         notes: what was decided so far.
+        cautions: what a person should know, and is warned of.
         argument: what errors call the table.
     """
 
@@ -53,6 +55,7 @@ class RawTable:
     unit: str = "row"
     separator: str = ""
     notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
     argument: str = "table"
 
     def select(self, stay: list[int]) -> None:
@@ -98,16 +101,17 @@ def find_table(cells: CellRows) -> RawTable:
             cells.source, "has no row of numbers", "Pass a table with a header and rows of numbers"
         )
     top = [head[i] for i in range(begin, first)]
-    if not top and begin == 0 and first == 0 and _is_names(head, kinds):
-        top, first = [head[0]], 1
+    if not top and first == begin and _is_names(head[begin:], kinds):
+        top, first = [head[begin]], begin + 1
     width = max(len(row) for row in (head[first : first + 50]))
-    stop, notes = _end_of_table(cells, first, kinds, top, width)
+    stop, notes, comments = _end_of_table(cells, first, kinds, top, width)
     names, levels = _names(top, width, cells, begin)
     if begin:
         cells.notes.append(f"{begin} {cells.unit}s above the table left out")
-    chosen = [i for i in range(first, stop) if not (top and cells.same(i, first - 1))]
-    if len(chosen) < stop - first:
-        cells.notes.append(f"{stop - first - len(chosen)} repeated rows of names left out")
+    inside = [i for i in range(first, stop) if i not in set(comments)]
+    chosen = [i for i in inside if not (top and cells.same(i, first - 1))]
+    if len(chosen) < len(inside):
+        cells.notes.append(f"{len(inside) - len(chosen)} repeated rows of names left out")
     names = _check_widths(cells, chosen, names, levels)
     width = len(names)
     as_text = [j for j in range(width) if width <= NARROW or kinds.get(j) != "number"]
@@ -121,6 +125,7 @@ def find_table(cells: CellRows) -> RawTable:
         unit=cells.unit,
         separator=cells.separator,
         notes=[*cells.notes, *notes],
+        cautions=cells.cautions,
     )
 
 
@@ -144,7 +149,7 @@ def kind_of(cell: str) -> str:
         return "blank"
     if way_of(cell) is not None:
         return "date"
-    return "number" if looks_numeric(cell) else "text"
+    return "number" if is_number_text(cell) else "text"
 
 
 def _column_kinds(rows: list[list[str]]) -> dict[int, str]:
@@ -174,6 +179,11 @@ def _is_names(head: list[list[str]], kinds: dict[int, str]) -> bool:
     """Whether the first of rows of numbers holds names such as 10107, above fractions."""
     first, rest = head[0], head[1:]
     corner = kind_of(first[0]) != "number"
+    labels = [j for j, kind in kinds.items() if kind == "text"]
+    if corner and 0 in labels and "date" not in kinds.values():
+        rest_names = [first[j] for j in range(len(first)) if j not in labels]
+        if calendar_names(rest_names):
+            return True  # years or the like above the columns, instruments in the rows
     if (
         rest
         and corner
@@ -204,35 +214,42 @@ def _is_footer(row: list[str], kinds: dict[int, str]) -> bool:
 
 def _end_of_table(
     cells: CellRows, first: int, kinds: dict[int, str], top: list[list[str]], width: int
-) -> tuple[int, list[str]]:
-    """The row after the table, and notes about what stands below it."""
+) -> tuple[int, list[str], list[int]]:
+    """The row after the table, notes about what stands below it, and rows of text within it."""
     count = len(cells)
     stop = count
     while stop > max(first + 1, count - TAIL_ROWS) and _is_footer(cells.row(stop - 1), kinds):
         stop -= 1
-    notes = []
+    notes: list[str] = []
+    comments: list[int] = []
     if stop == count - TAIL_ROWS:
         stop = count
     narrow = np.flatnonzero(cells.widths()[:stop, 0] < max(2, min(3, 0.4 * width)))
     for i in narrow[narrow > first].tolist():
         if _is_data(cells.row(i), kinds) or kind_of(cells.row(i)[0]) == "date":
             continue  # a row of missing numbers
+        follows = i + 1 < stop and cells.widths()[i + 1, 0] >= 0.5 * width
+        if follows and _is_data(cells.row(i + 1), kinds):
+            comments.append(i)
+            continue
         if i - first >= 3 and any(
             _is_data(cells.row(j), kinds) for j in range(i + 1, min(stop, i + 6))
         ):
-            notes.append(
+            cells.cautions.append(
                 f"the file has several tables: {cells.unit}s {cells.numbers[first]} to "
                 f"{cells.numbers[i - 1]} were read, not those from {cells.unit} "
                 f"{cells.numbers[i]} on"
             )
-            return i, notes
+            return i, notes, comments
     if stop < count:
         labels = [next((c for c in cells.row(i) if c), "") for i in range(stop, count)]
         shown = ", ".join(repr(word[:30]) for word in labels[:3]) + (
             ", …" if len(labels) > 3 else ""
         )
         notes.append(f"{count - stop} {cells.unit}s below the table left out: {shown}")
-    return stop, notes
+    if comments:
+        notes.append(f"{len(comments)} {cells.unit}s of text within the table left out")
+    return stop, notes, comments
 
 
 def _names(

@@ -13,8 +13,10 @@ from symnmf.data.date_text import way_of
 from symnmf.data.fields import check_one_instrument, take_field
 from symnmf.data.header_rows import LISTED, RawTable, is_number_type
 from symnmf.data.long_tables import long_table
-from symnmf.data.number_text import NumberStyle, find_style, is_missing, read_numbers
+from symnmf.data.number_text import PLAIN, NumberStyle, find_style, is_missing, read_numbers
+from symnmf.data.numeric_dates import calendar_names
 from symnmf.data.table_model import Reading, Table
+from symnmf.data.text_lines import is_value
 from symnmf.errors import InvalidTable, offered, spelled
 
 #: Cells from which the decimal mark is found.
@@ -108,6 +110,8 @@ def _style(raw: RawTable, reading: Reading) -> NumberStyle:
 
 def _names_are_dates(raw: RawTable) -> bool:
     """Whether the instruments are in rows: dates above the columns, names in the first column."""
+    if len(raw.names) > 3 and _calendar_columns(raw):
+        return True
     rest = raw.names[1:]
     if len(rest) < 3 or raw.frame.shape[1] < 4:
         return False
@@ -120,9 +124,21 @@ def _names_are_dates(raw: RawTable) -> bool:
     return bool(first) and all(way_of(str(c)) is None for c in first)
 
 
+def _calendar_columns(raw: RawTable) -> list[int]:
+    """Columns whose names are years or other numbers of a calendar, where the first are text."""
+    stay = [j for j, name in enumerate(raw.names) if PLAIN.fullmatch(name.strip())]
+    if len(stay) < 3 or stay[0] == 0 or stay != list(range(stay[0], stay[0] + len(stay))):
+        return []
+    first = [c for c in raw.frame.iloc[:20, 0] if not is_missing(c)]
+    if not first or any(not isinstance(c, str) or is_value(c) for c in first):
+        return []
+    return stay if calendar_names([raw.names[j] for j in stay]) else []
+
+
 def _transposed(raw: RawTable) -> RawTable:
     """Instruments in rows become columns; columns without a date, such as currencies, go."""
-    stay = [j for j, name in enumerate(raw.names) if j and way_of(name) is not None]
+    stay = _calendar_columns(raw)
+    stay = stay or [j for j, name in enumerate(raw.names) if j and way_of(name) is not None]
     gone = [raw.names[j] for j in range(1, len(raw.names)) if j not in set(stay)]
     turned = raw.frame.iloc[:, stay].astype(object).T.reset_index(drop=True)
     turned.insert(0, "dates", [raw.names[j] for j in stay])
@@ -154,7 +170,7 @@ def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
     where = "without dates, rows in order of time" if dates is None else "a row for each date"
     note = f"read as a wide table, {where}: {len(values)} rows, {len(names)} columns"
     work = Table(names, values, dates, "wide", numbers=raw.numbers, unit=raw.unit)
-    work.steps = [note, *raw.notes]
+    work.steps, work.cautions = [note, *raw.notes], list(raw.cautions)
     return work
 
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from symnmf.data.fields import VALUE_NAMES, field_name
+from symnmf.data.fields import FIELDS, PREFERRED, VALUE_NAMES, field_name
 from symnmf.data.header_rows import LISTED, RawTable
 from symnmf.data.number_text import NumberStyle, read_numbers
 from symnmf.data.table_model import Reading, Table, day
@@ -73,6 +73,7 @@ def long_table(
     repeated = len(np.unique(dates)) < len(dates)
     if reading.columns is None and not repeated:
         return None
+    dates = _one_field(raw, dates)
     roles = _roles(raw, dates, reading, style)
     if roles is None:
         return None
@@ -90,11 +91,31 @@ def long_table(
     work = _unstacked(raw, dates, labels, values)
     others = [raw.names[j] for j in range(len(raw.names)) if j not in roles]
     words = f"read as a long table: {len(values)} values of {len(work.names)} names"
-    work.steps = [words, *raw.notes]
+    work.steps, work.cautions = [words, *raw.notes], list(raw.cautions)
     if others:
         taken = f"{raw.names[value_column]!r} by {raw.names[name_column]!r}"
         work.steps.append(f"values of {taken}; columns left out: {', '.join(others[:LISTED])}")
     return work
+
+
+def _one_field(raw: RawTable, dates: np.ndarray) -> np.ndarray:
+    """Dates of the rows of the best field, where a column names the field of each row."""
+    for j in range(len(raw.names)):
+        column = raw.frame.iloc[:, j]
+        if pd.api.types.is_numeric_dtype(column):
+            continue
+        words = [field_name(word) for word in pd.unique(_labels(column))]
+        if len(words) < 2 or len(words) > 30 or not all(word in FIELDS for word in words):
+            continue
+        taken = next((word for word in PREFERRED if word in words), None)
+        if taken is None:
+            continue
+        stay = np.array([field_name(word) == taken for word in _labels(column)])
+        raw.frame = raw.frame[stay].reset_index(drop=True)
+        raw.numbers = None if raw.numbers is None else raw.numbers[stay]
+        raw.notes.append(f"of the fields {', '.join(sorted(words))}, {taken!r} was taken")
+        return np.asarray(dates[stay])
+    return dates
 
 
 def _labels(names: pd.Series) -> np.ndarray:

@@ -60,9 +60,11 @@ def check_complete(work: Table) -> None:
     worst = int(holes.sum(axis=0).argmax())
     i = int(np.flatnonzero(holes[:, columns[0]])[0])
     rows = int(holes.any(axis=1).sum())
+    marks = [step for step in work.steps if step.endswith("taken as missing")]
+    why = f" ({'; '.join(marks)})" if marks else ""
     raise InvalidTable(
         "table",
-        f"{int(holes.sum())} of {holes.size} numbers are missing, in {len(columns)} columns; "
+        f"{int(holes.sum())} of {holes.size} numbers are missing{why}, in {len(columns)} columns; "
         f"the first is {work.row_words(i)}, column {work.names[columns[0]]!r}; most "
         f"({int(holes[:, worst].sum())}) are in {work.names[worst]!r}",
         f"Pass {spelled('missing', 'drop-columns')} (leaves out {len(columns)} of {holes.shape[1]} "

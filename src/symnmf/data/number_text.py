@@ -166,11 +166,11 @@ def _plain(text: str) -> str:
     return text.strip()
 
 
-def looks_numeric(text: str) -> bool:
+def is_number_text(text: str) -> bool:
     """Whether a cell is a number in some style.
 
     Example:
-        >>> looks_numeric("1.234,5"), looks_numeric("$5"), looks_numeric("2024-01-02")
+        >>> is_number_text("1.234,5"), is_number_text("$5"), is_number_text("2024-01-02")
         (True, True, False)
     """
     if PLAIN.fullmatch(text):

@@ -10,7 +10,8 @@ import numpy as np
 #: Names of columns that hold dates, and of columns that count the rows, in lower case.
 DATE_NAMES = re.compile(
     r"(trade|trading|as.?of|value|price|obs|observation|ref|reference|business|calendar|local|quote)?"
-    r"[ _.-]?(dates?|day|days|time|datetime|timestamp|ts|epoch|year|years|yr|month|months|period|"
+    r"[ _.-]?(dates?|day|days|weekday|dow|"
+    r"day.of.week|hour|minute|time|datetime|timestamp|ts|epoch|year|years|yr|month|months|period|"
     r"periods|quarter|week|yyyymm|yyyymmdd|yearmonth|datum|data|fecha|jour|tag|monat|jahr|dt|caldt|"
     r"zeit|mois|annee|année|asof|as of|date.?time|unix|time_period)[ _.-]?"
     r"(utc|gmt|local|\(.*\)|id)?",
@@ -21,10 +22,16 @@ COUNTER_NAMES = re.compile(
     r"idx|key|seq|sequence|x|v1|\.\.\.1|line|_?c0|column1|rn|lfd\.? ?nr\.?|t|step|i)",
     re.IGNORECASE,
 )
-#: Day 0 of the calendars: Excel's of 1900 (which counts a 29 February 1900), Matlab's.
-EXCEL_DAY0, MATLAB_1970 = np.datetime64("1899-12-30"), 719529
-#: Range of day numbers that are read as Excel's: 1954 to 2119; of Matlab's: 1900 to 2119.
-EXCEL_DAYS, MATLAB_DAYS = (20000, 80000), (693962, 774000)
+#: Day 0 of the calendars, the likely one first; Excel's of 1900 counts a 29 February 1900.
+DAY_ZEROS = {
+    "Excel's day numbers": np.datetime64("1899-12-30"),
+    "Excel's day numbers from 1904": np.datetime64("1904-01-01"),
+    "days since 1970": np.datetime64("1970-01-01"),
+    "days since 1960": np.datetime64("1960-01-01"),
+    "Matlab's day numbers": np.datetime64("-001-12-31"),
+}
+#: Years in which day numbers must lie.
+DAY_YEARS = (1980, 2045)
 #: Units of seconds since 1970, with the range of 1973 to 2100.
 EPOCHS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 EPOCH_RANGE = (1e8, 4.2e9)
@@ -82,7 +89,7 @@ def numeric_dates(values: np.ndarray, name: str, first: bool) -> NumericDates | 
         return NumericDates(stamps, f"dates read from {words} in column {name!r}")
     if named_counter and whole and ordered:
         return NumericDates(None, f"column {name!r} counts the rows and is no instrument")
-    if named_date or (whole and ordered and len(values) >= 10):
+    if (named_date and (first or len(values) >= 10)) or (whole and ordered and len(values) >= 10):
         shown = f"{values[0]:g}, {values[1]:g}, …, {values[-1]:g}"
         return NumericDates(
             None, "", f"column {name!r} ({shown}) looks like dates or row numbers in no known form"
@@ -106,19 +113,16 @@ def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarr
             year, month = number // 100, number % 100
             if ((month >= 1) & (month <= 12)).all():
                 return _month_end(year, month), "numbers such as 202412"
-        if low >= 1800 and high <= 2200 and (np.abs(np.diff(number)) <= 20).all():
+        if low >= 1800 and high <= 2075 and (np.abs(np.diff(number)) <= 20).all():
             return _month_end(number, np.full(len(number), 12)), "years"
         for unit, size in EPOCHS.items():
             if EPOCH_RANGE[0] * size <= low and high <= EPOCH_RANGE[1] * size:
                 words = f"{unit} since 1970"
                 return np.asarray(number.astype(f"datetime64[{unit}]"), "datetime64[ns]"), words
-        if MATLAB_DAYS[0] <= low and high <= MATLAB_DAYS[1]:
-            days = (number - MATLAB_1970).astype("datetime64[D]")
-            return days.astype("datetime64[ns]"), "Matlab's day numbers"
-    if EXCEL_DAYS[0] <= low and high <= EXCEL_DAYS[1] and np.abs(np.diff(values)).max() <= 400:
-        seconds = np.round(values * 86400).astype(np.int64).astype("timedelta64[s]")
-        stamps = EXCEL_DAY0.astype("datetime64[s]") + seconds
-        return stamps.astype("datetime64[ns]"), "Excel's day numbers"
+    if high < 1e6 and np.abs(np.diff(values)).max() <= 400:
+        found = _day_numbers(values)
+        if found is not None:
+            return found
     if not whole and low >= 1800 and high <= 2200 and np.abs(np.diff(values)).max() <= 1.01:
         year = np.floor(values).astype(np.int64)
         start, end = (_years(year + extra) for extra in (0, 1))
@@ -127,6 +131,49 @@ def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarr
         stamps = start.astype("datetime64[s]") + seconds + np.timedelta64(6, "h")
         return stamps.astype("datetime64[D]").astype("datetime64[ns]"), "years with a fraction"
     return None
+
+
+def _day_numbers(values: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """Dates of day numbers; where several calendars fit, the one without weekends is taken."""
+    seconds = np.round(values * 86400).astype(np.int64).astype("timedelta64[s]")
+    fits = {}
+    for words, zero in DAY_ZEROS.items():
+        stamps = zero.astype("datetime64[s]") + seconds
+        years = stamps.astype("datetime64[Y]").astype(np.int64) + 1970
+        if years.min() >= DAY_YEARS[0] and years.max() <= DAY_YEARS[1]:
+            fits[words] = stamps
+    if not fits:
+        return None
+    steps = np.abs(np.diff(np.sort(values)))
+    if len(values) >= 10 and np.median(steps) <= 1.5 and steps.max() >= 3:  # days of trading
+        fits = {words: stamps for words, stamps in fits.items() if not _weekends(stamps)}
+    if len(fits) != 1 and "Excel's day numbers" not in fits:
+        return None
+    words, stamps = next(iter(fits.items()))
+    return stamps.astype("datetime64[ns]"), words
+
+
+def _weekends(stamps: np.ndarray) -> bool:
+    """Whether more than a few dates are Saturdays or Sundays."""
+    weekday = (stamps.astype("datetime64[D]").astype(np.int64) + 3) % 7
+    return bool((weekday >= 5).mean() > 0.05)
+
+
+def calendar_names(names: list[str]) -> bool:
+    """Whether names of columns are numbers that are dates, such as years.
+
+    Example:
+        >>> calendar_names(["2019", "2020", "2021"]), calendar_names(["10107", "11850", "12490"])
+        (True, False)
+    """
+    try:
+        values = np.array([float(name) for name in names])
+    except ValueError:
+        return False
+    if len(values) < 3:
+        return False
+    found = numeric_dates(values, "date", True)
+    return found is not None and found.stamps is not None
 
 
 def _years(year: np.ndarray) -> np.ndarray:

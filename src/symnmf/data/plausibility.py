@@ -30,6 +30,12 @@ SENTINELS = (
     -9999.0,
     -9999.99,
     -99999.0,
+    999.0,
+    999.99,
+    9999.0,
+    9999.99,
+    99999.0,
+    999999.0,
     1e20,
     -1e20,
 )
@@ -49,7 +55,9 @@ def drop_sentinels(work: Table) -> None:
             work.values[~hits & ~np.isnan(work.values) & ~np.isin(work.values, SENTINELS)]
         )
         positive = sentinel < 0 and not (work.values[~hits] < 0).any() and hits.mean() < 0.5
-        if positive or (len(rest) and np.quantile(rest, 0.99) < abs(sentinel) / 3):
+        if positive or (
+            len(rest) and np.quantile(rest, 0.99) < abs(sentinel) / (3 if sentinel < 0 else 50)
+        ):
             work.values[hits] = np.nan
             work.steps.append(f"{int(hits.sum())} cells with {sentinel:g} taken as missing")
 
@@ -168,13 +176,13 @@ def _not_prices(work: Table, bad: np.ndarray) -> None:
     place = f"{work.row_words(i)}, column {work.names[j]!r}"
     count = int(bad.sum())
     more = f" ({count} such cells)" if count > 1 else ""
-    zeros = (
-        " Leave the cell empty where there was no price." if (work.values[bad] == 0).all() else ""
-    )
+    few = count < 0.01 * bad.size
+    remedy = f"Prices are positive; pass {returns} if these are returns"
+    if few:
+        remedy = f"Leave the cell empty where there was no price, or pass {_values()} to take the "
+        remedy += "numbers as they are"
     raise InvalidTable(
-        "table",
-        f"{place} is {work.values[i, j]:g}, which is not a price{more}",
-        f"Prices are positive; pass {returns} if these are returns{zeros.rstrip('.')}",
+        "table", f"{place} is {work.values[i, j]:g}, which is not a price{more}", remedy
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from symnmf.data.date_text import way_of
-from symnmf.data.number_text import PLAIN, is_missing, looks_numeric
+from symnmf.data.number_text import PLAIN, is_missing, is_number_text
 from symnmf.errors import InvalidFile
 
 #: Separators of columns that are tried, in order of preference, and their names.
@@ -88,6 +88,7 @@ class CellRows:
         numbers: number of each row in the file, from 1; rows without content are left out.
         separator: separator of a text file; empty for a sheet.
         notes: what was decided.
+        cautions: what a person should know, and is warned of.
         lines: lines of a text file in which no cell goes over several lines; else empty.
         rows: the cells, where they are not taken from the lines.
     """
@@ -97,6 +98,7 @@ class CellRows:
     numbers: list[int]
     separator: str = ""
     notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     _widths: np.ndarray | None = None
@@ -228,7 +230,8 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
     if separator != ",":
         notes.append(f"columns separated by {SEPARATORS.get(separator, 'spaces')}")
     numbers = [i for i, _ in numbered]
-    rows = CellRows(source, "line", numbers, separator, notes, [line for _, line in numbered])
+    rows = CellRows(source, "line", numbers, separator, notes)
+    rows.lines = [line for _, line in numbered]
     if b'"' in text and any(line.count(b'"') % 2 for line in rows.lines):
         return _with_long_cells(lines[skip:], rows, skip)
     return rows
@@ -328,6 +331,6 @@ def is_value(cell: str) -> bool:
     return (
         bool(PLAIN.fullmatch(cell))
         or is_missing(cell)
-        or looks_numeric(cell)
+        or is_number_text(cell)
         or way_of(cell) is not None
     )

@@ -71,6 +71,8 @@ def reading(path: Path) -> Iterator[None]:
     except Exception as broken:
         words = str(broken).splitlines()
         reason = words[0][:200] if words else type(broken).__name__
+        if isinstance(broken, LookupError | AttributeError | TypeError | AssertionError):
+            reason = "its content is not that of such a file"  # words of Python help nobody
         raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
 
 
