@@ -102,8 +102,10 @@ def _calendar_parts(raw: RawTable, stamps: np.ndarray, gone: list[int]) -> list[
         return []
     days = pd.DatetimeIndex(stamps)
     parts = [days.year, days.month, days.day, days.day_of_week, days.day_of_week + 1, days.quarter]
-    parts += [days.isocalendar().week, days.day_of_year, days.hour]
-    known = [np.asarray(part, dtype=np.float64) for part in parts]
+    weeks = days.isocalendar().week
+    known = [
+        np.asarray(part, dtype=np.float64) for part in (*parts, weeks, days.day_of_year, days.hour)
+    ]
     begins = {float(part[0]) for part in known}
     found = []
     for j, cell in enumerate(raw.frame.iloc[0].to_numpy(dtype=object)):

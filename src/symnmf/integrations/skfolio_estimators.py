@@ -119,7 +119,7 @@ class SymNMFClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         S = 1 - square if self.similarity == "absolute" else np.abs(1 - 2 * square)
         S = np.clip((S + S.T) / 2, 0.0, 1.0)
         k = self.n_clusters
-        if k == "auto":
+        if isinstance(k, str):
             k = suggest_rank(S, seed=self.random_state).k
         self.result_ = factorize(S, k, self.solver, seed=self.random_state)
         labels = self.result_.labels().cpu().numpy()
