@@ -28,7 +28,7 @@ from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called, spelled
 from symnmf.operators import DenseOperator, SymmetricOperator, as_operator
 from symnmf.operators.conversion import frame_names
-from symnmf.operators.observed import ObservedEntries, observed_entries
+from symnmf.operators.observed_entries import ObservedEntries, observed_entries
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import workspace_bytes

@@ -12,7 +12,7 @@ from helpers import market
 from symnmf.core.objective import gradient
 from symnmf.errors import InvalidInput, InvalidMatrix
 from symnmf.factorization import WITHOUT_ENTRIES
-from symnmf.operators.observed import ObservedEntries
+from symnmf.operators.observed_entries import ObservedEntries
 
 
 def hidden(n, share, seed=0):

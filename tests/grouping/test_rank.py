@@ -7,10 +7,11 @@ import symnmf as sn
 from helpers import SEEDS, market
 from symnmf.data.samples import sp500_prices
 from symnmf.grouping.common_factor import common_and_own, group_fit
-from symnmf.grouping.held_out import OffDiagonal, factor_fit, spectral_fit
+from symnmf.grouping.held_out import OffDiagonal, factor_fit, shrunk, spectral_fit
 from symnmf.grouping.panel_versions import common_factor_only, halves, rotated
 from symnmf.grouping.rank_selection import suggest_rank
 from symnmf.operators import DenseOperator
+from symnmf.operators.rows import Rows
 from symnmf.plot import rank_evidence
 
 
@@ -150,6 +151,36 @@ def test_the_fit_is_the_squared_correlation_of_the_entries():
     H = sn.factorize(A, 3, n_init=1).H
     expected = np.corrcoef((H @ H.T).numpy()[off], B.to_dense().numpy()[off])[0, 1] ** 2
     assert factor_fit(H, other) == pytest.approx(expected, rel=1e-4)
+
+
+def test_shrunk_eigenvalues_are_those_of_the_signal():
+    """A spiked matrix with Wigner noise: the weight is the eigenvalue times the squared cosine."""
+    import torch
+
+    from symnmf.core.spectrum import leading
+
+    n, size = 1000, 3.0
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(n, n))
+    noise = (noise + noise.T) / np.sqrt(2 * n)  # its spectrum ends at 2
+    u = np.abs(rng.normal(size=n))
+    u /= np.linalg.norm(u)
+    S = size * np.outer(u, u) + noise
+    np.fill_diagonal(S, 0)
+    spectrum = leading(
+        DenseOperator.of(Rows(torch.from_numpy(S)), float((S**2).sum()), S.sum()), 20
+    )
+    found = shrunk(spectrum)
+    assert float(spectrum.values[0]) == pytest.approx(size + 1 / size, rel=0.03)
+    assert float(found.values[0]) == pytest.approx(size * (1 - 1 / size**2), rel=0.08)
+
+
+def test_weak_groups_behind_a_strong_common_factor_are_not_called_none():
+    rng = np.random.default_rng(0)
+    own = np.repeat(rng.normal(size=(400, 5)), 24, axis=1)
+    values = 1.5 * rng.normal(size=(400, 1)) + own + 2.5 * rng.normal(size=(400, 120))
+    found = suggest_rank(sn.read_panel(values, kind="returns"), dependence="correlation")
+    assert found.k == 5
 
 
 def test_a_common_factor_and_groups_are_recovered():

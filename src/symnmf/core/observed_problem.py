@@ -12,7 +12,7 @@ from torch import Tensor
 from symnmf.core.bounds import PLATEAU, ErrorBounds
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import Spectrum
-from symnmf.operators.observed import ObservedEntries
+from symnmf.operators.observed_entries import ObservedEntries
 
 #: Steps towards the best single column.
 RANK_ONE_STEPS = 40
@@ -64,7 +64,7 @@ class ObservedBounds(ErrorBounds):
 
 
 class ObservedProblem(Problem):
-    """Factorize the observed entries of S; see :class:`symnmf.operators.observed.ObservedEntries`.
+    """Factorize the observed entries of S; see :class:`symnmf.operators.observed_entries.ObservedEntries`.
 
     Arguments:
         S: the observed entries.

@@ -80,6 +80,30 @@ def spectral_fit(spectrum: Spectrum, other: OffDiagonal, most: int) -> np.ndarra
     return np.pad(found, (0, most - len(found)), mode="edge")
 
 
+def shrunk(spectrum: Spectrum) -> Spectrum:
+    """The spectrum of the off-diagonal part of S, with eigenvalues as far as they predict.
+
+        λ_j → sqrt((λ_j − d)² − (λ_p − d)²),   d the mean of the diagonal, λ_p the last known value
+
+    Noise raises the eigenvalue of a weak factor and turns its eigenvector. For symmetric noise
+    whose spectrum ends at e, the best weight of a direction with the value y is sqrt(y² − e²);
+    the last value of the sketch stands for e. Without it, factors that are real but weak would
+    predict worse than none.
+
+    Arguments:
+        spectrum: leading eigenpairs of S.
+
+    Reference: Gavish and Donoho (2017), doi:10.1109/TIT.2017.2653801.
+    """
+    values, diag = spectrum.values, spectrum.trace / spectrum.n
+    last = min(spectrum.vectors.shape[1], len(values)) - 1
+    edge = float(values[last]) - diag
+    # A sketch also has the lower end of the spectrum, which mirrors the upper one.
+    edge = max(0.0, edge) if spectrum.exact else abs(edge)
+    weight = ((values - diag).clamp(min=0).square() - edge**2).clamp(min=0).sqrt()
+    return replace(spectrum, values=weight)
+
+
 def factor_fit(H: Tensor, other: OffDiagonal) -> float:
     """Squared correlation of the off-diagonal entries of H Hᵀ with those of another matrix.
 

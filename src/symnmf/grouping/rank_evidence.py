@@ -14,7 +14,7 @@ from symnmf.core.spectrum import Spectrum, leading
 from symnmf.data.panel import Panel
 from symnmf.factorization import run
 from symnmf.grouping.common_factor import group_fit
-from symnmf.grouping.held_out import OffDiagonal, spectral_fit
+from symnmf.grouping.held_out import OffDiagonal, shrunk, spectral_fit
 from symnmf.grouping.panel_versions import Estimator, common_factor_only, halves
 from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
@@ -103,7 +103,7 @@ def predict(
         S = [_quiet(estimator, panel.at(rows)) for rows in (one, two)]
         first = first or S
         for mine, other in ((S[0], S[1]), (S[1], S[0])):
-            spectrum = _sketch(mine, most, seed)
+            spectrum = shrunk(_sketch(mine, most, seed))
             fits.append(spectral_fit(spectrum, OffDiagonal.of(other), most))
     return Prediction(np.array(fits)), first
 

@@ -19,9 +19,9 @@ from symnmf.grouping.significance import significance
 from symnmf.grouping.stability import bootstrap
 
 #: Panels without groups of each kind, draws of a test, and its level.
-PANELS, DRAWS, LEVEL = 100, 19, 0.05
+PANELS, DRAWS, LEVEL = 60, 19, 0.05
 #: Panels with groups for each panel without, samples of each, and the most instruments of one.
-GROUPED, SAMPLES, MOST = 0.2, 10, 200
+GROUPED, SAMPLES, MOST = 0.25, 10, 200
 #: Lower ends of the classes of shares.
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 MEMBERSHIP = MeasuredTable(

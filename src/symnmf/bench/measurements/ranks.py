@@ -34,7 +34,7 @@ RUNS: tuple[tuple[str, str, dict[str, Any], float], ...] = (
     ("one factor", "tail", {"q": 0.1}, 0.25),
 )
 #: Number of panels of the largest kind, and numbers of groups tried on the stocks.
-PANELS, TRIED = 100, (2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 38, 42, 45)
+PANELS, TRIED = 80, (2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 38, 42, 45)
 RANKS = MeasuredTable(
     "ranks",
     "The suggested number of groups of simulated panels",
@@ -63,7 +63,7 @@ def simulation(choices: Choices) -> Iterator[MeasuredRow]:
             if made.labels is not None:
                 S = estimate(dependence, made.panel, **options)
                 at = {
-                    k: adjusted_rand_score(made.labels, factorize(S, k, n_init=2).labels().numpy())
+                    k: adjusted_rand_score(made.labels, factorize(S, k, n_init=1).labels().numpy())
                     for k in {made.k, rank.k}
                 }
                 ari = (at[made.k], at[rank.k])
