@@ -64,7 +64,7 @@ class ObservedBounds(ErrorBounds):
 
 
 class ObservedProblem(Problem):
-    """Factorize the observed entries of S; see :class:`symnmf.operators.observed_entries.ObservedEntries`.
+    """Factorize the observed entries of S.
 
     Arguments:
         S: the observed entries.

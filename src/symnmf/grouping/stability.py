@@ -27,8 +27,8 @@ from symnmf.resources import require_memory
 
 #: Instruments up to which the entries of S get intervals.
 MAX_INTERVALS = 500
-#: Share of the samples from which a member counts as sure in a consensus. In `symnmf bench
-#: calibration` pairs with this share are truly in one group in more than nine of ten cases.
+#: Share of the samples from which a member counts as sure in a consensus: of the pairs of hard
+#: panels with at least this share, 99 % are truly in one group (`symnmf bench calibration`).
 SURE_SHARE = 0.7
 
 
