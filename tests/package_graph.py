@@ -63,7 +63,7 @@ GRAPH: dict[str, tuple[str, str]] = {
     ),
     "estimators integrations": (
         "scikit-learn; skfolio, Riskfolio",
-        "errors dependence core factorization grouping analysis",
+        "errors operators data dependence core factorization grouping analysis",
     ),
     "testing": (
         "`check_operator`, `check_solver` for people who write their own",

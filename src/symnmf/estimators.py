@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from symnmf.analysis import analyse
 from symnmf.analysis.loading import load_data
+from symnmf.core.objective import off_diagonal_fit
+from symnmf.data import Panel
 from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
 from symnmf.factorization import factorize
 from symnmf.grouping.held_out import score_on
-from symnmf.grouping.result_tables import labels_columns, loadings_columns
+from symnmf.grouping.rank_selection import suggest_rank
+from symnmf.grouping.result_tables import labels_columns, labels_table, loadings_columns
+from symnmf.operators import SymmetricOperator, as_operator
 
 
 class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Symmetric non-negative matrix factorization of a precomputed dependence matrix.
 
     Arguments:
-        n_components: number of columns of H.
+        n_components: number of columns of H; ``"auto"`` for the number that
+            :func:`symnmf.suggest_rank` finds.
         solver: name of a solver (``symnmf solvers`` lists them), or ``"auto"``.
-        random_state: seed of the start and of every draw.
+        random_state: seed of the start and of every draw; a generator of numpy or None draws one.
         start: ``"random"`` or ``"nndsvd"``; by default the start that the solver asks for.
         n_init: number of starts on a surrogate; more than one start measures their agreement. By
             default as for :func:`symnmf.factorize`.
@@ -33,6 +43,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     Attributes:
         embedding_: (n, n_components) factor H with its columns in group order.
         labels_: (n,) group of each row as a column of H; −1 for a zero row.
+        groups_: table of groups (numbered from 1; 0 for no group) and margins, indexed by name.
         certificate_: certificate of the factor: error, floor, excess, gradient, agreement.
         result_: the complete result of the run.
         n_iter_: number of iterations.
@@ -45,10 +56,10 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         solver: str = SOLVER,
-        random_state: int = SEED,
+        random_state: Any = SEED,
         start: str | None = None,
         n_init: int | None = None,
         max_iter: int | None = None,
@@ -63,18 +74,20 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.options = options
 
     def fit(self, X: Any, y: Any = None) -> SymNMF:
-        """Factorize the (n, n) matrix X; ``y`` is ignored."""
+        """Factorize the (n, n) matrix or operator X; ``y`` is ignored."""
         self.fit_transform(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Factorize the (n, n) matrix X and return H."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        """Factorize the (n, n) matrix or operator X and return H."""
+        S = self._operator(X, reset=True)
+        seed = seed_of(self.random_state)
+        k = self.n_components
         self.result_ = factorize(
-            X,
-            self.n_components,
+            S,
+            suggest_rank(S, seed=seed).k if k == "auto" else k,  # type: ignore[arg-type]
             self.solver,
-            seed=self.random_state,
+            seed=seed,
             start=self.start,
             n_init=self.n_init,
             max_iter=self.max_iter,
@@ -82,6 +95,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         )
         self.embedding_ = self.result_.H.numpy()
         self.labels_ = self.result_.labels().numpy()
+        self.groups_ = labels_table(self.result_)
         self.certificate_ = self.result_.certificate
         self.n_iter_ = self.result_.iterations
         return self.embedding_
@@ -89,6 +103,31 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Factorize the (n, n) matrix X and return the labels."""
         return self.fit(X).labels_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Share of the entries of another (n, n) matrix that H explains, without the diagonal.
+
+            1 − Σ_{i≠j} (X − H Hᵀ)²_ij / Σ_{i≠j} X²_ij
+
+        Arguments:
+            X: matrix of the same instruments, such as that of other days; ``y`` is ignored.
+        """
+        check_is_fitted(self)
+        return off_diagonal_fit(self._operator(X, reset=False), self.result_.H)
+
+    def _operator(self, X: Any, *, reset: bool) -> SymmetricOperator:
+        """The matrix as an operator, with the names of its columns."""
+        if isinstance(X, SymmetricOperator):
+            if reset:
+                self.n_features_in_ = X.n
+            return X
+        names = None if not hasattr(X, "columns") else [str(c) for c in X.columns]
+        X = validate_data(
+            self, X, dtype=[np.float64, np.float32], ensure_min_samples=2, reset=reset
+        )
+        if X.shape[0] != X.shape[1]:
+            names = None  # the error of as_operator says more
+        return as_operator(X, names=names, argument="X" if reset else "S")
 
     @property
     def _n_features_out(self) -> int:
@@ -102,13 +141,28 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return tags
 
 
+def seed_of(random_state: Any) -> int:
+    """A seed, from a number, a generator of numpy, or None for one that is drawn.
+
+    Example:
+        >>> seed_of(5), seed_of(np.random.RandomState(0)) == seed_of(np.random.RandomState(0))
+        (5, True)
+    """
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
 class DependenceFactors(BaseEstimator):  # type: ignore[misc]
     """Groups of instruments from a table: read, estimate the dependence, factorize, certify.
 
     Arguments:
-        n_components: number of groups; None for the number that :func:`symnmf.suggest_rank` finds.
+        n_components: number of groups; ``"auto"`` or None for the number that
+            :func:`symnmf.suggest_rank` finds.
         dependence: ``"tail"`` (who crashes together) or ``"correlation"`` (who moves together).
-        kind: contents of the table: ``"returns"`` or ``"prices"``.
+        kind: contents of the table: ``"returns"``, ``"prices"``, ``"values"`` or ``"auto"``.
         missing, max_missing: policy for missing numbers; see :func:`symnmf.read_panel`.
         dependence_options: further arguments of :func:`symnmf.tail_dependence` or
             :func:`symnmf.abs_correlation`.
@@ -117,7 +171,9 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
 
     Attributes:
         loadings_: table of names and loadings, of the same type as the input table.
-        labels_: table of names, groups (numbered from 1; 0 for no group) and margins.
+        labels_: (n,) group of each instrument as a column of H; −1 for no group.
+        groups_: table of names, groups (numbered from 1; 0 for no group) and margins, of the same
+            type as the input table; a pandas table is indexed by name.
         certificate_: certificate of the factor: error, floor, excess, gradient, agreement.
         operator_: dependence matrix; ``operator_.provenance`` states how it was estimated.
         panel_summary_: summary of what was done to the table.
@@ -134,7 +190,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_components: int | None = 2,
+        n_components: int | str | None = 2,
         *,
         dependence: str = DEPENDENCE,
         kind: str = "returns",
@@ -142,7 +198,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
         max_missing: float = MAX_MISSING,
         dependence_options: dict[str, Any] | None = None,
         solver: str = SOLVER,
-        random_state: int = SEED,
+        random_state: Any = SEED,
         n_init: int | None = None,
         options: dict[str, Any] | None = None,
     ):
@@ -159,16 +215,17 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> DependenceFactors:
         """Find the groups of a table; ``y`` is ignored."""
+        X = self._checked(X, reset=True)
         self.analysis_ = analyse(
             X,
-            self.n_components,
+            None if isinstance(self.n_components, str) else self.n_components,
             kind=self.kind,
             dependence=self.dependence,
             dependence_options=self.dependence_options,
             missing=self.missing,
             max_missing=self.max_missing,
             solver=self.solver,
-            seed=self.random_state,
+            seed=seed_of(self.random_state),
             n_init=self.n_init,
             options=self.options,
             evidence=False,
@@ -178,20 +235,33 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
         self.panel_summary_ = None if panel is None else panel.summary
         self.certificate_ = self.result_.certificate
         self.loadings_ = _table(X, loadings_columns(self.result_))
-        self.labels_ = _table(X, labels_columns(self.result_))
+        self.labels_ = self.result_.labels().cpu().numpy()
+        self.groups_ = _table(X, labels_columns(self.result_))
+        if hasattr(self.groups_, "set_index"):
+            self.groups_ = self.groups_.set_index("name")
         dates = getattr(self.operator_.provenance, "dates", None)
         self.exceedance_dates_ = None if dates is None else list(dates)
         return self
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """An array or a list as scikit-learn checks them; tables and files are read later."""
+        if isinstance(X, str | Path | Panel) or hasattr(X, "columns"):
+            return X
+        finite: Any = True if self.missing == "error" else "allow-nan"
+        return validate_data(
+            self, X, dtype=np.float64, ensure_min_samples=3, ensure_min_features=2 if reset else 1,
+            ensure_all_finite=finite, reset=reset,
+        )  # fmt: skip
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Find the groups of a table and return the label of each instrument.
 
         Labels are columns of H from 0, in the order of the columns of the table that remain.
         """
-        return np.asarray(self.fit(X).result_.labels().cpu().numpy())
+        return np.asarray(self.fit(X).labels_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """How well the groups explain the dependence of other days; ``y`` is ignored.
+        """Fit of the groups to other days, relative to one factor alone.
 
             1 − (1 − R²(H Hᵀ, S')) / (1 − R²(one factor, S')),   over the off-diagonal entries
 
@@ -208,15 +278,11 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
         Raises:
             InvalidInput: the table has not the instruments of the fit.
         """
-        check_is_fitted(self, "result_")
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        options = self.dependence_options or {}
         other = load_data(
-            X,
-            self.kind,
-            self.dependence,
-            self.dependence_options or {},
-            self.missing,
-            self.max_missing,
-            {},
+            X, self.kind, self.dependence, options, self.missing, self.max_missing, {}
         ).operator
         return score_on(self.result_, self.operator_, other)
 

@@ -3,21 +3,26 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
+import symnmf as sn
 from symnmf import SymNMF
 
 BLOCKS = np.kron(np.eye(3), np.ones((4, 4)))
 
 
-def test_check_estimator():
+@pytest.mark.parametrize(
+    "model", [SymNMF(), sn.DependenceFactors(dependence="correlation", kind="values")], ids=repr
+)
+def test_check_estimator(model):
     with warnings.catch_warnings():
         # scikit-learn skips its array-API check unless an environment variable is set.
         warnings.simplefilter("ignore", SkipTestWarning)
-        outcomes = check_estimator(SymNMF())
+        outcomes = check_estimator(model)
     assert {o["status"] for o in outcomes} <= {"passed", "skipped"}
     skipped = [o["check_name"] for o in outcomes if o["status"] == "skipped"]
     assert skipped in ([], ["check_array_api_input"])
@@ -43,3 +48,34 @@ def test_keeps_the_dtype(dtype):
 def test_options_reach_the_solver():
     model = SymNMF(3, solver="admm", options={"rho": 5.0}).fit(BLOCKS)
     assert model.result_.options["rho"] == 5.0
+
+
+def test_the_seed_may_be_a_generator_or_none():
+    labels = [
+        SymNMF(3, random_state=state).fit(BLOCKS).labels_
+        for state in (None, np.random.default_rng(0), np.random.RandomState(0))
+    ]
+    assert all(sorted(np.bincount(found)) == [4, 4, 4] for found in labels)
+
+
+def test_an_operator_and_a_suggested_number():
+    b = sn.benchmark_matrix("corr", 100, seed=7)
+    model = SymNMF("auto").fit(b.operator)
+    assert model.n_components == "auto"
+    assert model.embedding_.shape == (100, 10)
+    assert model.n_features_in_ == 100
+
+
+def test_groups_have_names_and_score_is_the_fit_of_other_matrices():
+    names = [f"n{i}" for i in range(12)]
+    S = pd.DataFrame(BLOCKS * 0.9 + 0.1 * np.eye(12), names, names)
+    model = SymNMF(3).fit(S)
+    assert model.groups_.index.tolist() == names
+    assert (model.groups_["group"].to_numpy() == model.labels_ + 1).all()
+    other = S + 0.05
+    H = model.embedding_
+    off = ~np.eye(12, dtype=bool)
+    expected = (
+        1 - ((other - H @ H.T).to_numpy()[off] ** 2).sum() / (other.to_numpy()[off] ** 2).sum()
+    )
+    assert model.score(other) == pytest.approx(expected, abs=1e-6)

@@ -19,7 +19,8 @@ def test_prices_to_groups(dependence):
     assert model.certificate_.converged
     assert isinstance(model.loadings_, pd.DataFrame)
     assert list(model.loadings_["name"]) == list(sp500_prices().columns)
-    group = dict(zip(model.labels_["name"], model.labels_["group"], strict=True))
+    group = model.groups_["group"].to_dict()
+    assert (model.groups_["group"].to_numpy() == model.labels_ + 1).all()
     assert group["XOM"] == group["CVX"]
     assert group["KO"] == group["PEP"]
     assert group["BAC"] == group["JPM"]
@@ -38,11 +39,11 @@ def test_the_table_that_comes_in_goes_out():
     table = pa.Table.from_pandas(prices)
     model = sn.DependenceFactors(3, dependence="correlation", kind="prices").fit(table)
     assert isinstance(model.loadings_, pa.Table)
-    assert model.labels_.column_names == ["name", "group", "margin"]
+    assert model.groups_.column_names == ["name", "group", "margin"]
     values = np.log(prices.iloc[:, 1:]).diff().dropna().to_numpy()
     same = sn.DependenceFactors(3, dependence="correlation").fit_predict(values)
     # Arrays have columns from 0, tables groups from 1.
-    assert (same + 1).tolist() == model.labels_["group"].to_pylist()
+    assert (same + 1).tolist() == model.groups_["group"].to_pylist()
 
 
 def test_options_are_passed_on_and_checked():

@@ -25,7 +25,7 @@ def test_moving_sums_equal_fresh_estimates():
         sums.move(begin, begin + 100)
         fresh = np.corrcoef(X[begin : begin + 100].T)
         np.testing.assert_allclose(sums.correlation().numpy(), fresh, atol=1e-10)
-    panel = sn.read_panel(X, kind="returns")
+    panel = sn.read_panel(X, kind="values")
     fresh = sn.abs_correlation(panel.rows(294, 394))
     moved = sums.operator(panel)
     torch.testing.assert_close(moved.S, fresh.S, atol=1e-6, rtol=1e-6)

@@ -14,7 +14,6 @@ from symnmf import storage
 from symnmf.analysis.pipeline import Analysis
 from symnmf.core.packing import pack_result, unpack_result
 from symnmf.core.result import Result
-from symnmf.data.suspects import suspects_table
 from symnmf.defaults import SAVE_EVERY
 from symnmf.errors import InvalidFile, spelled
 from symnmf.grouping.result_tables import history_table, labels_table, loadings_table
@@ -148,8 +147,8 @@ class ResultFolder:
         if isinstance(found, Analysis):
             if found.record:
                 tables["data.json"] = json_text(found.record)
-            if found.panel is not None and found.panel.summary.suspects:
-                tables["suspects.csv"] = storage.csv_text(suspects_table(found.panel))
+            if found.suspects is not None:
+                tables["suspects.csv"] = storage.csv_text(found.suspects)
             if found.comparison is not None:
                 tables["classes.csv"] = storage.csv_text(found.comparison.table)
         if config is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from symnmf.analysis.extremes import Extremes, examine_extremes
 from symnmf.analysis.loading import LoadedData, load_data
@@ -15,6 +16,7 @@ from symnmf.analysis.other_dependence import OtherDependence, other_dependence
 from symnmf.core.result import Result
 from symnmf.core.solver import Solver
 from symnmf.data import Panel
+from symnmf.data.suspects import suspects_table
 from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.tail_estimate import TailEstimate
@@ -149,6 +151,13 @@ class Analysis:
     def groups(self) -> list[Group]:
         """The groups that have members, with their numbers, names and members."""
         return groups(self.result)
+
+    @property
+    def suspects(self) -> pd.DataFrame | None:
+        """Returns that are probably errors, one row for each; None if there are none."""
+        if self.panel is None or not self.panel.summary.suspects:
+            return None
+        return suspects_table(self.panel)
 
     @property
     def dependence(self) -> str:

@@ -9,10 +9,15 @@ no n×n matrix is ever formed. Reductions to a number are computed in float64.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import Tensor
 
 from symnmf.numerics import WIDE_ENTRIES, gram64, inner64, row_chunks
+
+if TYPE_CHECKING:
+    from symnmf.operators import SymmetricOperator
 
 
 def objective(H: Tensor, SH: Tensor) -> float:
@@ -108,3 +113,25 @@ def hessian_diagonal(H: Tensor, diag: Tensor) -> Tensor:  # (n, k)
 def gauss_newton(H: Tensor, D: Tensor) -> Tensor:  # (n, k)
     """2 JᵀJ D = 4 (D HᵀH + H DᵀH), J the derivative of H Hᵀ: the Hessian without its residual."""
     return (D @ (H.T @ H)).addmm_(H, D.T @ H).mul_(4.0)
+
+
+def off_diagonal_fit(S: SymmetricOperator, H: Tensor) -> float:
+    """Share of the entries of S beside the diagonal that H Hᵀ explains.
+
+        1 − Σ_{i≠j} (S − H Hᵀ)²_ij / Σ_{i≠j} S²_ij
+
+    Arguments:
+        S: the matrix, which need not be the one that H was fitted to.
+        H: (n, k) factor.
+
+    Example:
+        >>> from symnmf.operators import as_operator
+        >>> off_diagonal_fit(as_operator(torch.ones(3, 3)), torch.ones(3, 1))
+        1.0
+    """
+    H = H.to(dtype=S.dtype, device=S.device)
+    diagonal = S.diag().to(torch.float64)
+    own = torch.linalg.vecdot(H, H, dim=1).to(torch.float64)
+    total = S.frob_sq() + objective(H, S.matmul(H))
+    error_off = total - float((diagonal - own).square().sum())
+    return 1.0 - max(0.0, error_off) / max(S.frob_sq() - float(diagonal.square().sum()), 1e-300)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -101,11 +102,16 @@ def _calendar_parts(raw: RawTable, stamps: np.ndarray, gone: list[int]) -> list[
     if len(stamps) < 5 or np.isnat(stamps).any():
         return []
     days = pd.DatetimeIndex(stamps)
-    parts = [days.year, days.month, days.day, days.day_of_week, days.day_of_week + 1, days.quarter]
-    weeks = days.isocalendar().week
-    known = [
-        np.asarray(part, dtype=np.float64) for part in (*parts, weeks, days.day_of_year, days.hour)
+    parts: list[Any] = [
+        days.year,
+        days.month,
+        days.day,
+        days.day_of_week,
+        days.day_of_week + 1,
+        days.quarter,
     ]
+    parts += [days.isocalendar().week, days.day_of_year, days.hour]
+    known = [np.asarray(part, dtype=np.float64) for part in parts]
     begins = {float(part[0]) for part in known}
     found = []
     for j, cell in enumerate(raw.frame.iloc[0].to_numpy(dtype=object)):

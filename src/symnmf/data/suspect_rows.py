@@ -40,7 +40,7 @@ def treat_suspects(
         for t, j, count in stale
     ]
     if found:
-        _treat_jumps(work, found, suspects[: len(found)], jumps, missing)
+        _treat_jumps(work, found, suspects[: len(found)], kind, jumps, missing)
     if stale:
         longest = max(stale, key=lambda s: s[2])
         names = len({j for _, j, _ in stale})
@@ -59,6 +59,7 @@ def _treat_jumps(
     work: Table,
     found: list[tuple[int, int, int, str, str]],
     suspects: list[Suspect],
+    kind: str,
     jumps: str,
     missing: str,
 ) -> None:
@@ -69,6 +70,10 @@ def _treat_jumps(
         raise InvalidTable(
             "table", words, f"Correct them, or pass {spelled('jumps', 'mask')} or keep"
         )
+    if jumps == "keep" and kind == "returns" and all(s.kind == "split" for s in suspects):
+        # Whether returns are logarithms is not known: a crash may look like a split.
+        work.steps.append(f"{words}, or crashes")
+        return
     if jumps == "keep":
         work.cautions.append(f"{words}. Adjust the prices, or pass {spelled('jumps', 'mask')}")
         return

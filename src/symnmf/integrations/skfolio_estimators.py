@@ -16,6 +16,8 @@ from symnmf.factorization import factorize
 from symnmf.grouping.rank_selection import suggest_rank
 from symnmf.options import choice
 
+__all__ = ["SymNMFClustering", "TailDistance"]
+
 #: How distances were made from similarities.
 SIMILARITIES = ("absolute", "signed")
 
@@ -118,9 +120,8 @@ class SymNMFClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         square = X * X
         S = 1 - square if self.similarity == "absolute" else np.abs(1 - 2 * square)
         S = np.clip((S + S.T) / 2, 0.0, 1.0)
-        k = self.n_clusters
-        if isinstance(k, str):
-            k = suggest_rank(S, seed=self.random_state).k
+        count = self.n_clusters
+        k = suggest_rank(S, seed=self.random_state).k if isinstance(count, str) else count
         self.result_ = factorize(S, k, self.solver, seed=self.random_state)
         labels = self.result_.labels().cpu().numpy()
         alone = labels < 0

@@ -15,7 +15,6 @@ from symnmf.analysis import Analysis
 from symnmf.analysis.extremes import Extremes
 from symnmf.analysis.other_dependence import OtherDependence
 from symnmf.core.result import Result
-from symnmf.data.suspects import suspects_table
 from symnmf.errors import InvalidInput
 from symnmf.grouping.comparison import Comparison
 from symnmf.grouping.naming import group_names, names_of
@@ -121,8 +120,7 @@ def gather(found: Analysis) -> Content:
     first = statements(result)
     if evidence.extremes is not None:
         first += extreme_statements(evidence.extremes, k, words)
-    if found.panel is not None:
-        first += data_statements(found.panel.summary)
+    first += data_statements(found)
     level, sentence = overall(first)
     content = Content(
         title=found.title,
@@ -161,8 +159,8 @@ def gather(found: Analysis) -> Content:
         alt = "Number of instruments that each group and each of your classes have in common."
         content.add("classes", plot.classes(content.classes.table), alt)
         content.offer("classes.csv", csv_text(content.classes.table))
-    if found.panel is not None and found.panel.summary.suspects:
-        content.offer("suspects.csv", csv_text(suspects_table(found.panel)))
+    if found.suspects is not None:
+        content.offer("suspects.csv", csv_text(found.suspects))
     _tables(content, result, evidence.between)
     return content
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
+from symnmf.analysis import Analysis
 from symnmf.analysis.extremes import Extremes
 from symnmf.core.certificate import AGREED, GOOD_FIT
 from symnmf.core.result import Result, Status
-from symnmf.data import PanelSummary
 from symnmf.defaults import EVENTS_A_GROUP
 
 
@@ -144,8 +144,11 @@ def extreme_statements(found: Extremes, k: int, words: Words) -> list[Statement]
     return made
 
 
-def data_statements(summary: PanelSummary) -> list[Statement]:
+def data_statements(found: Analysis) -> list[Statement]:
     """Statements about data that a person should examine before believing the groups."""
+    if found.panel is None:
+        return []
+    summary = found.panel.summary
     jumps = [s for s in summary.suspects if s.kind != "stale"]
     made = []
     for caution in summary.cautions:
@@ -153,7 +156,7 @@ def data_statements(summary: PanelSummary) -> list[Statement]:
         short = (
             f"{len(jumps)} jumps of single instruments are probably errors of the data."
             if about_jumps
-            else "Something about the data needs a look."
+            else "Something about the data needs attention."
         )
         term = "suspects.csv lists them" if about_jumps else "see what was done to the data"
         made.append(Statement("care", short, f"{caution}.", term))
