@@ -148,7 +148,8 @@ def event_groups(
         >>> import symnmf as sn
         >>> from symnmf.data.samples import sp500_prices
         >>> from symnmf.grouping.between_groups import event_shares
-        >>> S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"))
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices")
+        >>> S = sn.tail_dependence(panel, estimator="ramp")
         >>> labels = sn.factorize(S, k=4).labels()
         >>> len(event_groups(S.provenance, event_shares(S, labels, 4), list("abcd")).data)
         2
