@@ -53,8 +53,8 @@ def abs_correlation(
             sets the eigenvalues below the Marchenko–Pastur edge, (1 + sqrt(n / T))², to their
             mean.
         negative: what becomes of a negative correlation: ``"absolute"`` counts a hedge as
-            dependence, ``"zero"`` as none. Stocks that fall when others rise do not crash with
-            them: ``"zero"`` predicts joint crashes better.
+            dependence, ``"zero"`` as none: stocks that fall when others rise do not crash with
+            them.
         folder: folder to which S is written tile by tile, from float32 scores, and from which it
             is mapped: for tables whose S does not fit in memory. A call that is killed resumes
             when it is repeated.
