@@ -174,6 +174,7 @@ def test_factor_model_is_approached_at_the_rate_of_the_square_root():
 @pytest.mark.shared_data
 @pytest.mark.parametrize("columns", [400, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("holes", [0.0, 0.05])
+@pytest.mark.filterwarnings("ignore::symnmf.errors.DataWarning")  # four figures that were put right
 def test_us_stocks_against_pandas(columns, holes):
     table = pd.read_parquet(SHARED / US_STOCKS).dropna(axis=1)
     assert table.shape == (1244, 2528)

@@ -63,19 +63,20 @@ def _treat_jumps(
     jumps: str,
     missing: str,
 ) -> None:
-    listed = ", ".join(f"{s.name} {s.date} ({s.kind} {s.words})" for s in suspects[:LISTED])
-    more = f" and {len(suspects) - LISTED} more" if len(suspects) > LISTED else ""
-    words = f"{len(suspects)} jumps of single instruments are probably errors: {listed}{more}"
+    words = _words(suspects)
     if jumps == "error":
         raise InvalidTable(
             "table", words, f"Correct them, or pass {spelled('jumps', 'mask')} or keep"
         )
-    if jumps == "keep" and kind == "returns" and all(s.kind == "split" for s in suspects):
-        # Whether returns are logarithms is not known: a crash may look like a split.
-        work.steps.append(f"{words}, or crashes")
-        return
     if jumps == "keep":
-        work.cautions.append(f"{words}. Adjust the prices, or pass {spelled('jumps', 'mask')}")
+        if kind == "returns":  # logarithms or not is not known: a crash may look like a split
+            splits = [s for s in suspects if s.kind == "split"]
+            suspects = [s for s in suspects if s.kind != "split"]
+            if splits:
+                work.steps.append(f"{_words(splits)}; or they are crashes")
+        if suspects:
+            remedy = f"Correct the data, or pass {spelled('jumps', 'mask')}"
+            work.cautions.append(f"{_words(suspects)}. {remedy}")
         return
     with np.errstate(all="ignore"):
         middle = np.nanmedian(work.values, axis=0)
@@ -83,6 +84,12 @@ def _treat_jumps(
         work.values[t : t + count, j] = np.nan if missing == "pairwise" else middle[j]
     how = "to missing" if missing == "pairwise" else "to the median of the instrument"
     work.steps.append(f"{words}; set {how}")
+
+
+def _words(suspects: list[Suspect]) -> str:
+    listed = ", ".join(f"{s.name} {s.date} ({s.kind} {s.words})" for s in suspects[:LISTED])
+    more = f" and {len(suspects) - LISTED} more" if len(suspects) > LISTED else ""
+    return f"{len(suspects)} jumps of single instruments are probably errors: {listed}{more}"
 
 
 def _when(work: Table, t: int) -> str:

@@ -28,8 +28,9 @@ RATIO_TOLERANCE, FINE_TOLERANCE, FINE_RATIO, NEAR_RATIO = 0.1, 0.03, 1.5, 4.0
 #: Rows around a day that show how an instrument usually moves; the rows after a split, and their
 #: largest usual size in deviations: after a crash it is larger.
 AROUND, AFTER, CALM = 60, 5, 1.4
-#: A jump that goes back within so many rows, up to this share of its size, is a wrong figure.
-BACK_ROWS, BACK_SHARE = 5, 0.25
+#: A jump that goes back within so many rows (the next row unless it is large), up to a share of
+#: its size and to so many deviations of the instrument, is a wrong figure.
+BACK_ROWS, LARGE_JUMP, BACK_SHARE, BACK_NEAR = 5, 0.4, 0.25, 3.0
 #: On an ordinary day the median instrument moves less than this many deviations, and at most this
 #: share of the instruments jumps.
 ORDINARY, TOGETHER = 3.0, 0.05
@@ -115,7 +116,7 @@ def find_jumps(values: np.ndarray, logs: bool) -> list[tuple[int, int, int, str,
             usual = _usual(r[:, j], int(t))
             if abs(r[t, j]) < DEVIATIONS * usual:
                 continue
-            back = _back(r[:, j], int(t), rows)
+            back = _back(r[:, j], int(t), rows, usual)
             if back is not None:
                 used[t : back + 1, j] = True
                 words = f"×{np.exp(r[t, j]):.3g} and back after {back - t} rows"
@@ -148,10 +149,13 @@ def _as_logs(values: np.ndarray) -> np.ndarray:
         return np.where(values > -0.99, np.log1p(np.maximum(values, -0.99)), values)
 
 
-def _back(column: np.ndarray, t: int, rows: np.ndarray) -> int | None:
-    """The row at which a jump goes back; None if it does not."""
-    for s in rows[(rows > t) & (rows <= t + BACK_ROWS)]:
-        if column[t] * column[s] < 0 and abs(column[t : s + 1].sum()) < BACK_SHARE * abs(column[t]):
+def _back(column: np.ndarray, t: int, rows: np.ndarray, usual: float) -> int | None:
+    """The row at which a jump goes back, as exactly as the instrument moves; None if none."""
+    size = abs(column[t])
+    for s in rows[(rows > t) & (rows <= t + (BACK_ROWS if size > LARGE_JUMP else 1))]:
+        apart = abs(column[t : s + 1].sum())
+        near = (BACK_NEAR if size > LARGE_JUMP else BACK_NEAR / 2) * usual * (s - t) ** 0.5
+        if column[t] * column[s] < 0 and apart < min(BACK_SHARE * size, near):
             return int(s)
     return None
 
