@@ -4,6 +4,8 @@ import json
 import re
 
 from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
 from myst_parser.parsers.sphinx_ import MystParser
 
 from symnmf import __version__
@@ -11,14 +13,15 @@ from symnmf import __version__
 project = "symnmf"
 author = "the symnmf developers"
 release = __version__
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "myst_parser"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser"]
+html_math_renderer = "mathml"  # drawn by the browser: no script, no network
 source_suffix = {".md": "markdown", ".ipynb": "notebook"}
 myst_enable_extensions = ["amsmath", "attrs_block", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "pydata_sphinx_theme"
 html_title = "symnmf"
 html_theme_options = {
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 5,
     "secondary_sidebar_items": ["page-toc"],
     "navigation_with_keys": False,
     "show_prev_next": False,
@@ -84,8 +87,29 @@ def split_attributes(app, what, name, obj, options, lines):
     lines[:] = ATTRIBUTES.sub(lambda part: SHARED.sub(one_each, part[0]), text).split("\n")
 
 
+def inline_formula(writer, node):
+    """A formula in a line, as MathML."""
+    writer.body.append(mathml(node, as_block=False))
+    raise nodes.SkipNode
+
+
+def displayed_formula(writer, node):
+    """A formula in a paragraph of its own, as MathML."""
+    writer.body.append(f'<div class="math">{mathml(node, as_block=True)}</div>\n')
+    raise nodes.SkipNode
+
+
+def mathml(node, as_block):
+    """The MathML of a formula; a formula that docutils cannot read stops the build."""
+    try:
+        return tex2mathml(node.astext(), as_block=as_block)
+    except MathError as wrong:
+        raise ValueError(f"{node.source}: {node.astext()!r}: {wrong}") from wrong
+
+
 def setup(app):
-    """Register the parser of notebooks, and the readers of docstrings before napoleon's."""
+    """Register the formulas, the parser of notebooks, and the readers of docstrings."""
+    app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
     app.add_source_parser(NotebookParser)
     app.connect("autodoc-process-docstring", split_attributes, priority=90)
     app.connect("autodoc-process-docstring", show_formulas, priority=100)

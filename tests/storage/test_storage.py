@@ -102,3 +102,26 @@ def test_lock_names_its_owner_and_ends_with_it(tmp_path):
         child.communicate()
     with storage.lock(tmp_path):
         assert str(os.getpid()) in (tmp_path / locking.OWNER).read_text()
+
+
+def test_writes_without_the_calls_of_posix(tmp_path, monkeypatch):
+    """What Windows lacks: modes of descriptors, and folders that can be opened."""
+    import os
+
+    from symnmf.storage import atomic_files
+
+    monkeypatch.delattr(os, "fchmod", raising=False)
+    monkeypatch.setattr(atomic_files, "ON_WINDOWS", True)
+    opened = os.open
+
+    def no_folders(path, flags, *rest, **more):
+        if os.path.isdir(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", no_folders)
+    atomic_files.write_text(tmp_path / "a.txt", "whole")
+    assert (tmp_path / "a.txt").read_text() == "whole"
+    with storage.lock(tmp_path):
+        atomic_files.write_text(tmp_path / "a.txt", "again")
+    assert (tmp_path / "a.txt").read_text() == "again"

@@ -20,6 +20,7 @@ from symnmf.data.suspects import suspects_table
 from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.tail_estimate import TailEstimate
+from symnmf.display import html_table
 from symnmf.distributed import ProcessGroup
 from symnmf.errors import InvalidInput
 from symnmf.factorization import factorize
@@ -146,6 +147,15 @@ class Analysis:
             title=title,
             steps=(*read, *done),
         )
+
+    def __repr__(self) -> str:
+        n, k = self.result.H.shape
+        return f"Analysis({self.dependence}, n={n}, k={k}, {self.result.status.name})"
+
+    def _repr_html_(self) -> str:
+        rows = [(group.name, ", ".join(group.members[:12])) for group in self.groups]
+        rows.append(("verdict", self.result.certificate.verdict))
+        return html_table(self.title or repr(self), rows)
 
     @property
     def groups(self) -> list[Group]:

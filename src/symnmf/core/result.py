@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from symnmf.core.certificate import Certificate
-from symnmf.core.labels import hard_labels
+from symnmf.core.labels import group_numbers, hard_labels
 from symnmf.core.solver import Check
+from symnmf.display import html_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Status(Enum):
@@ -80,6 +84,32 @@ class Result:
     reactions: dict[str, int] = field(default_factory=dict)
     check_seconds: float = 0.0
     eigenvalues: Tensor | None = None
+
+    def __repr__(self) -> str:
+        n, k = self.H.shape
+        return f"Result(n={n}, k={k}, {self.status.name}, error={self.certificate.error:.4g})"
+
+    def _repr_html_(self) -> str:
+        n, k = self.H.shape
+        made = f"{self.solver}, {self.iterations} iterations, {self.seconds:.1f} s"
+        rows = [("status", self.status.name), *self.certificate.summary(), ("solver", made)]
+        return html_table(f"{k} groups of {n} instruments", rows)
+
+    def labels_frame(self) -> pd.DataFrame:
+        """Group (numbered from 1; 0 for no group) and margin of every row, indexed by name.
+
+        Example:
+            >>> import numpy as np, symnmf as sn
+            >>> S = sn.as_operator(np.kron(np.eye(2), np.ones((2, 2))), names=list("abcd"))
+            >>> sn.factorize(S, k=2).labels_frame()["group"].to_dict()
+            {'a': 1, 'b': 1, 'c': 2, 'd': 2}
+        """
+        import pandas as pd
+
+        labels, margins = hard_labels(self.H)
+        names = [str(name) for name in self.names or range(len(self.H))]
+        columns = {"group": group_numbers(labels), "margin": margins.cpu().numpy()}
+        return pd.DataFrame(columns, index=pd.Index(names, name="name"))
 
     def labels(self) -> Tensor:  # (n,)
         """Group of each row: argmax over unit-norm columns; −1 for a zero row."""

@@ -16,6 +16,7 @@ from symnmf.data.suspects import JUMPS, Suspect
 from symnmf.data.table import load_table
 from symnmf.data.table_model import Reading, Table, day
 from symnmf.defaults import MAX_MISSING, MISSING, MISSING_POLICIES
+from symnmf.display import html_table
 from symnmf.errors import DataWarning, InvalidInput, InvalidTable
 from symnmf.options import choice
 
@@ -82,6 +83,18 @@ class Panel:
     names: tuple[str, ...]
     dates: np.ndarray | None
     summary: PanelSummary
+
+    def __repr__(self) -> str:
+        T, n = self.values.shape
+        span = ""
+        if self.dates is not None and T:
+            span = f", {day(self.dates[0])} to {day(self.dates[-1])}"
+        return f"Panel({T} observations of {n} instruments{span})"
+
+    def _repr_html_(self) -> str:
+        rows = [(str(i), step) for i, step in enumerate(self.summary.steps, 1)]
+        rows += [("caution", words) for words in self.summary.cautions]
+        return html_table(repr(self), rows)
 
     def rows(self, begin: int, stop: int) -> Panel:
         """The panel restricted to the rows from ``begin`` to before ``stop``."""

@@ -50,10 +50,10 @@ def run_under_torchrun(arguments: Sequence[str], processes: int) -> int:
 
 def _wait(child: subprocess.Popen[bytes]) -> int:
     """Wait for a child process, pass signals on to it, and return its exit code."""
-    ours = os.getpgrp()
+    ours = os.getpgrp() if hasattr(os, "getpgrp") else None  # Windows has no process groups
 
     def pass_on(number: int, _: object) -> None:
-        if number == signal.SIGTERM or os.getpgid(child.pid) != ours:
+        if ours is None or number == signal.SIGTERM or os.getpgid(child.pid) != ours:
             child.send_signal(number)  # the terminal sends Ctrl-C to the whole group
 
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -16,6 +16,7 @@ from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.margins import hill
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.dependence.tail_request import signed_for
+from symnmf.display import html_table
 from symnmf.errors import InvalidInput, MarginWarning
 from symnmf.grouping.naming import by_name, names_of
 from symnmf.operators import SymmetricOperator
@@ -50,6 +51,16 @@ class Risk:
     instruments: np.ndarray
     marginal: np.ndarray
     bound: float
+
+    def __repr__(self) -> str:
+        n, k = len(self.instruments), len(self.factors)
+        return f"Risk(total={self.total:.4g}, {k} groups, {n} instruments)"
+
+    def _repr_html_(self) -> str:
+        rows = [("total", f"{self.total:.4g}")]
+        rows += [(f"group {g}", f"{100 * v:.1f} %") for g, v in enumerate(self.factors, 1)]
+        rows.append(("left out", f"{100 * self.left_out:.1f} %"))
+        return html_table("Risk of a portfolio", rows)
 
 
 def tail_risk(

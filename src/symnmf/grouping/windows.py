@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symnmf.core.result import Result
+from symnmf.display import html_table
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,18 @@ class Rolling:
     windows: tuple[Window, ...]
     names: tuple[str, ...]
     identity: str | None = None
+
+    def __repr__(self) -> str:
+        w, n = self.windows, len(self.names)
+        span = f", {w[0].first} to {w[-1].last}" if w else ""
+        return f"Rolling({len(w)} windows of {n} instruments{span}, {len(self.breaks)} breaks)"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{w.first} to {w.last}", f"{len(w.moved)} moved" + (", break" if w.broke else ""))
+            for w in self.windows
+        ]
+        return html_table(repr(self), rows)
 
     @property
     def products(self) -> float:

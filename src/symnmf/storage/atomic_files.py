@@ -16,6 +16,8 @@ from typing import Any
 
 from symnmf.errors import NotEnough, NotWritable, SymnmfError
 
+#: Whether folders cannot be opened and flushed.
+ON_WINDOWS = os.name == "nt"
 #: Called with the name of each file operation before it happens; tests kill the process there.
 on_operation: Callable[[str], None] | None = None
 
@@ -27,8 +29,15 @@ def about_to(operation: str) -> None:
 
 
 def sync(path: Path) -> None:
-    """Flush a file or a folder to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    """Flush a file or a folder to the disk.
+
+    Windows cannot open a folder, which it writes with the file, and flushes a file only through a
+    descriptor that may write.
+    """
+    if ON_WINDOWS and path.is_dir():
+        return
+    flags = os.O_RDWR | getattr(os, "O_BINARY", 0) if ON_WINDOWS else os.O_RDONLY
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:
@@ -100,7 +109,8 @@ def _create_private(path: Path) -> int:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-        os.fchmod(descriptor, 0o600)
+        if hasattr(os, "fchmod"):  # Windows has no modes beyond read-only
+            os.fchmod(descriptor, 0o600)
         return mode
     finally:
         os.close(descriptor)

@@ -1,0 +1,38 @@
+"""Short descriptions for notebooks: one line, and a table in which names are text."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import symnmf as sn
+from symnmf.data.samples import sp500_prices
+
+
+@pytest.fixture(scope="module")
+def found():
+    prices = sp500_prices().iloc[-600:].rename(columns={"AAPL": "<b>AAPL</b>"})
+    return sn.analyse(prices, k=3, kind="prices", dependence="correlation", evidence=False)
+
+
+def test_one_line_each(found):
+    panel, S = found.panel, found.operator
+    risk = sn.variance_risk(found.result, np.full(20, 0.05), panel.values.std(axis=0), S=S)
+    roll = sn.rolling(panel, 300, 290, 3, "correlation")
+    shown = [found.result, panel, found, risk, roll]
+    beginnings = ["Result(n=20, k=3, ", "Panel(599 obs", "Analysis(correlation, n=20", "Risk(total="]
+    for thing, begin in zip(shown, [*beginnings, "Rolling(2 windows of 20"], strict=True):
+        assert repr(thing).startswith(begin)
+        assert len(repr(thing)) < 100
+        page = thing._repr_html_()
+        assert page.startswith("<table>")
+        assert "<b>AAPL" not in page
+    assert "&lt;b&gt;AAPL" in found._repr_html_()
+
+
+def test_labels_as_a_table(found):
+    table = found.result.labels_frame()
+    assert table.index.tolist() == list(found.panel.names)
+    assert (table["group"].to_numpy() == found.result.labels().numpy() + 1).all()
+    pd.testing.assert_series_equal(
+        table["margin"], pd.Series(found.result.margins().numpy(), table.index, name="margin")
+    )
