@@ -47,7 +47,7 @@ def reliable():
         yield pytest.param(kind, n, seed, solver, marks=[pytest.mark.slow] if slow else [])
 
 
-@pytest.mark.parametrize(("kind", "n", "seed", "solver"), reliable())
+@pytest.mark.parametrize(("kind", "n", "seed", "solver"), list(reliable()))
 def test_converges_on_the_papers_matrices(kind, n, seed, solver):
     """24 of 24, certified, with the default options."""
     b = market(kind, n, seed)

@@ -81,7 +81,7 @@ def tail_risk(
         5.0
     """
     about = S.provenance
-    if about is not None and not isinstance(about, TailEstimate | StoredMatrix):
+    if about is not None and not (about.is_tail or isinstance(about, StoredMatrix)):
         raise InvalidInput(
             "S", "is not a tail dependence matrix", "Pass the TPDM, or use variance_risk"
         )
