@@ -159,7 +159,7 @@ def claims() -> str:
 
 
 #: Names of the starts in a configuration of the study of published methods.
-STARTS = {"random": "start of the text", "uniform": "start of the code"}
+STARTS = {"random": "text start", "uniform": "code start"}
 
 
 def published_map() -> str:
@@ -179,7 +179,7 @@ def published_map() -> str:
             f"after {run['iterations']} iterations, excess {short(run['excess'])}, "
             f"ARI {run['ari']:.2f}, {run['status']}",
         )
-    order = sorted(dict.fromkeys(columns), key=lambda name: name.startswith("start of the code"))
+    order = sorted(dict.fromkeys(columns), key=lambda name: name.startswith("code"))
     title = "Excess of the published methods, from both starts"
     return heat_map(list(dict.fromkeys(rows)), order, cells, title)
 
