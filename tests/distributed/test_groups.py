@@ -64,7 +64,14 @@ def alone(folder):
     return run(1, "factors", folder)
 
 
-@pytest.mark.parametrize("size", [pytest.param(2, marks=pytest.mark.slow), 3, 4])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(2, marks=pytest.mark.slow),
+        3,
+        pytest.param(4, marks=pytest.mark.slow),
+    ],
+)
 def test_every_number_of_processes_gives_the_same_bits(folder, alone, size):
     assert len(alone) == 14
     assert run(size, "factors", folder) == alone

@@ -46,6 +46,7 @@ def test_a_spectrum_without_a_gap_is_said():
     assert 1 <= found.k <= 10
 
 
+@pytest.mark.slow
 def test_the_edge_of_noise_for_correlations():
     panel = sn.read_panel(sp500_prices(), kind="prices")
     found = suggest_rank(sn.abs_correlation(panel), 10)
