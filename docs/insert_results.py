@@ -48,7 +48,8 @@ def measured(measurement: str, table: str) -> str:
     made = tables.measured_table(found, columns, STORE)
     every = published_rows(found, STORE, any_numerics=True)
     if not any(row.table == table for row in every):
-        return f"No row of this table is published yet: `symnmf bench {measurement} --publish` makes them."
+        command = f"symnmf bench {measurement} --publish"
+        return f"No row of this table is published yet: `{command}` makes them."
     if made.empty or len(made) < sum(row.table == table for row in every):
         raise Missing(
             f"{table} is not in results/ with the present symnmf.NUMERICS: "

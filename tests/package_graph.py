@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1] / "src" / "symnmf"
 #: Members of a node → (what lives there, one member of each node that it may import).
 GRAPH: dict[str, tuple[str, str]] = {
     "defaults display errors numerics options provenance resources": (
-        "shared defaults; short descriptions; typed errors; random streams, float64 sums and products; declared "
-        "options; where a matrix comes from; memory and disk",
+        "shared defaults; short descriptions; typed errors; random streams, float64 sums and "
+        "products; declared options; where a matrix comes from; memory and disk",
         "",
     ),
     "storage": (

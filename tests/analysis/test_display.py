@@ -19,7 +19,12 @@ def test_one_line_each(found):
     risk = sn.variance_risk(found.result, np.full(20, 0.05), panel.values.std(axis=0), S=S)
     roll = sn.rolling(panel, 300, 290, 3, "correlation")
     shown = [found.result, panel, found, risk, roll]
-    beginnings = ["Result(n=20, k=3, ", "Panel(599 obs", "Analysis(correlation, n=20", "Risk(total="]
+    beginnings = [
+        "Result(n=20, k=3, ",
+        "Panel(599 obs",
+        "Analysis(correlation, n=20",
+        "Risk(total=",
+    ]
     for thing, begin in zip(shown, [*beginnings, "Rolling(2 windows of 20"], strict=True):
         assert repr(thing).startswith(begin)
         assert len(repr(thing)) < 100
