@@ -76,7 +76,7 @@ def test_market_is_removed_from_correlation_and_has_no_meaning_elsewhere(
     ("options", "words"),
     [
         (["--q", "0.7"], "--q: got 0.7. Pass a number of at most 0.5"),
-        (["--shrinkage", "none"], "--shrinkage: has no meaning for --dependence tail"),
+        (["--market", "remove"], "--market: has no meaning for --dependence tail"),
         (["--from", "1950", "--to", "1960"], "no row is between 1950 and 1960"),
         (["--drop", "AAPLE"], "Did you mean 'AAPL'"),
         (["--returns", "x.csv"], "were given together"),
@@ -109,6 +109,8 @@ def test_risk(run_streams, prices, tmp_path, dependence):
     weights = tmp_path / "w.csv"
     weights.write_text("name;weight\nXOM;50 %\nCVX;0,5\n")
     words = ("risk", prices, "--k", 3, "--dependence", dependence, "--weights", weights, "--json")
+    if dependence == "tail":
+        words += ("--estimator", "pairwise")
     shown = json.loads(run_streams(*words)[0])
     assert shown["instruments"]["XOM"] + shown["instruments"]["CVX"] == pytest.approx(1)
     if dependence == "correlation":
@@ -160,7 +162,8 @@ def test_export(run_streams, prices, tmp_path):
     classes = pd.read_csv(tmp_path / "c.csv")
     assert list(classes.columns) == ["Assets", "Class"]
     groups = json.loads((tmp_path / "c.json").read_text())
-    assert [groups[name][0] for name in classes["Assets"]] == list(classes["Class"])
+    safe = ["G" + word.replace(" ", "_") for word in classes["Class"]]
+    assert [groups[name][0] for name in classes["Assets"]] == safe
     assert "already exists" in run_streams(*common, "--out", tmp_path / "c.csv", code=2)[1]
 
 

@@ -31,4 +31,4 @@ def test_rank_of_a_table(run, tmp_path):
 
 
 def test_exactly_one_input(run, tmp_path):
-    assert "Pass exactly one of" in run("rank", code=2)
+    assert "Pass a file, or exactly one of" in run("rank", code=2)

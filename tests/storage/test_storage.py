@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 import faults
 from symnmf import storage
 from symnmf.errors import FolderBusy, InvalidFile
-from symnmf.storage import locking
+from symnmf.storage import atomic_files, locking
 
 WRITE_SET = """
 from symnmf import storage
@@ -106,20 +107,15 @@ def test_lock_names_its_owner_and_ends_with_it(tmp_path):
 
 def test_writes_without_the_calls_of_posix(tmp_path, monkeypatch):
     """What Windows lacks: modes of descriptors, and folders that can be opened."""
-    import os
 
-    from symnmf.storage import atomic_files
-
-    monkeypatch.delattr(os, "fchmod", raising=False)
-    monkeypatch.setattr(atomic_files, "ON_WINDOWS", True)
-    opened = os.open
-
-    def no_folders(path, flags, *rest, **more):
+    def no_folders(path, *rest, **more):
         if os.path.isdir(path):
             raise PermissionError(13, "Permission denied", str(path))
-        return opened(path, flags, *rest, **more)
+        return os.open(path, *rest, **more)
 
-    monkeypatch.setattr(os, "open", no_folders)
+    calls = {name: getattr(os, name) for name in dir(os) if name != "fchmod"}
+    monkeypatch.setattr(atomic_files, "os", SimpleNamespace(**{**calls, "open": no_folders}))
+    monkeypatch.setattr(atomic_files, "ON_WINDOWS", True)
     atomic_files.write_text(tmp_path / "a.txt", "whole")
     assert (tmp_path / "a.txt").read_text() == "whole"
     with storage.lock(tmp_path):

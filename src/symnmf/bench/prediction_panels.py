@@ -130,11 +130,11 @@ def _other(path: Path, choices: Choices) -> Iterator[PredictionPanel]:
         choices.note(f"{path.name} was left out: {wrong}")
         return
     classes = None
-    beside = path.with_name(path.stem + CLASSES)
-    if beside.is_file():
+    sidecar = path.with_name(path.stem + CLASSES)
+    if sidecar.is_file():
         from symnmf.data.classes import read_classes
 
-        known = dict(read_classes(beside))
+        known = dict(read_classes(sidecar))
         words = pd.Series([known.get(name) for name in panel.names])
         classes = pd.factorize(words)[0]
     yield PredictionPanel.of(path.stem, panel, classes)
