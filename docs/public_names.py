@@ -23,7 +23,8 @@ def packages() -> list[str]:
     """Modules whose ``__all__`` is public, the package itself first."""
     found = [f"symnmf.{name}" for name, thing in _names("symnmf") if isinstance(thing, ModuleType)]
     others = pkgutil.iter_modules(integrations.__path__, "symnmf.integrations.")
-    return ["symnmf", *found, *(other.name for other in others)]
+    stated = [other.name for other in others if hasattr(import_module(other.name), "__all__")]
+    return ["symnmf", *found, *stated]
 
 
 def _names(package: str) -> list[tuple[str, object]]:

@@ -93,7 +93,7 @@ def test_tails_are_counted_and_never_above_a_fifth_of_the_exceedances():
     values = np.repeat(own, 10, axis=1) + 0.5 * rng.standard_t(2.5, size=(1500, 40))
     panel = sn.read_panel(values, kind="returns")
     assert abs(suggest_rank(panel, q=0.1).k - 4) <= 1
-    few = suggest_rank(panel, count=30)
+    few = suggest_rank(panel, estimator="global", count=30)
     assert len(few.values) - 1 <= 6
     assert few.k <= 6
 

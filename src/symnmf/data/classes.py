@@ -137,7 +137,7 @@ def _roles(names: list[str]) -> tuple[int, int]:
 
 
 def read_weights(path: str | Path) -> dict[str, float]:
-    """Read the weight of each name from a file, such as the positions of a portfolio.
+    r"""Read the weight of each name from a file, such as the positions of a portfolio.
 
     Arguments:
         path: path of a table with a column of names and a column of numbers.

@@ -155,7 +155,7 @@ def _back(column: np.ndarray, t: int, rows: np.ndarray, usual: float) -> int | N
     for s in rows[(rows > t) & (rows <= t + (BACK_ROWS if size > LARGE_JUMP else 1))]:
         apart = abs(column[t : s + 1].sum())
         near = (BACK_NEAR if size > LARGE_JUMP else BACK_NEAR / 2) * usual * (s - t) ** 0.5
-        if column[t] * column[s] < 0 and apart < min(BACK_SHARE * size, near):
+        if (column[t] < 0) != (column[s] < 0) and apart < min(BACK_SHARE * size, near):
             return int(s)
     return None
 

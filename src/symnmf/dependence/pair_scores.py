@@ -24,8 +24,8 @@ class PairScores:
     Example:
         >>> scores = PairScores(np.array([[1.0, 3.0], [2.0, np.nan], [5.0, 4.0]]), ("a", "b"))
         >>> own, others, both = scores.of_pairs(1, np.array([0]))
-        >>> own.round(2), others.round(2), both
-        (array([[0.33, 0.33, 0.67]]), array([[0.33, 0.33, 0.67]]), array([[ True, False,  True]]))
+        >>> own[both].round(2), others[both].round(2), both
+        (array([0.33, 0.67]), array([0.33, 0.67]), array([[ True, False,  True]]))
     """
 
     def __init__(self, X: np.ndarray, names: Sequence[str]):

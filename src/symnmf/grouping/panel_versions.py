@@ -77,9 +77,9 @@ def halves(
         Row numbers of the two halves, ascending.
 
     Example:
-        >>> one, two = next(halves(100, 1, np.random.default_rng(0), block=10))
+        >>> one, two = next(halves(200, 1, np.random.default_rng(0), block=10))
         >>> len(one), len(two), len(np.union1d(one, two))
-        (50, 50, 100)
+        (100, 100, 200)
     """
     block = max(1, min(block, rows // MIN_BLOCKS))
     number = np.arange(rows) // block
@@ -93,16 +93,29 @@ def halves(
 def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
     """Each column rotated in time by its own number of rows: no dependence between columns is left.
 
-    The dependence within a column (volatility that clusters, trends) stays, except at one row.
+    The dependence within a column (volatility that clusters, trends) stays, except at one row. The
+    numbers of rows are evenly spaced, so that no two columns turn alike. Where there are more
+    columns than rows, every further T columns have their blocks rearranged first, alike.
 
     Example:
         >>> rotated(np.arange(6.0).reshape(3, 2), np.random.default_rng(0)).sum(axis=0)
         array([6., 9.])
     """
     T, n = values.shape
-    shift = rng.integers(T, size=n)
-    turned: np.ndarray = values[(np.arange(T)[:, None] + shift) % T, np.arange(n)]
+    turned = np.empty_like(values)
+    order = rng.permutation(n)
+    for begin in range(0, n, T):
+        columns = order[begin : begin + T]
+        shift = (rng.integers(T) + np.arange(len(columns)) * T // len(columns)) % T
+        rows = np.arange(T) if begin == 0 else _rearranged(T, rng)
+        turned[:, columns] = values[rows[(np.arange(T)[:, None] + shift) % T], columns]
     return turned
+
+
+def _rearranged(rows: int, rng: np.random.Generator) -> np.ndarray:  # (rows,)
+    """Row numbers with their blocks in random order."""
+    number = np.arange(rows) // max(1, min(BLOCK, rows // MIN_BLOCKS))
+    return np.argsort(rng.permutation(int(number[-1]) + 1)[number], kind="stable")
 
 
 def common_factor_only(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)

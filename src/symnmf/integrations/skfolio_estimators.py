@@ -16,8 +16,6 @@ from symnmf.factorization import factorize
 from symnmf.grouping.rank_selection import suggest_rank
 from symnmf.options import choice
 
-__all__ = ["SymNMFClustering", "TailDistance"]
-
 #: How distances were made from similarities.
 SIMILARITIES = ("absolute", "signed")
 

@@ -150,8 +150,8 @@ def event_groups(
         >>> from symnmf.grouping.between_groups import event_shares
         >>> panel = sn.read_panel(sp500_prices(), kind="prices")
         >>> S = sn.tail_dependence(panel, estimator="ramp")
-        >>> labels = sn.factorize(S, k=4).labels()
-        >>> len(event_groups(S.provenance, event_shares(S, labels, 4), list("abcd")).data)
+        >>> labels = sn.factorize(S, k=3).labels()
+        >>> len(event_groups(S.provenance, event_shares(S, labels, 3), list("abc")).data)
         2
     """
     from plotly.graph_objects import Bar, Scatter
