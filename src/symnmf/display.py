@@ -1,9 +1,24 @@
-"""Short descriptions of objects for notebooks."""
+"""Numbers with their nouns, and short descriptions of objects for notebooks."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+
+
+def counted(number: int, noun: str, several: str = "") -> str:
+    """A number with its noun, in the singular for one.
+
+    Arguments:
+        number: how many there are.
+        noun: the singular, with words that follow it.
+        several: the plural; by default the singular with an s.
+
+    Example:
+        >>> counted(1, "row"), counted(2, "row"), counted(0, "loss", "losses")
+        ('1 row', '2 rows', '0 losses')
+    """
+    return f"{number} {noun if number == 1 else several or noun + 's'}"
 
 
 def html_table(title: str, rows: Sequence[tuple[str, str]]) -> str:

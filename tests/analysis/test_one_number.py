@@ -148,7 +148,9 @@ def test_windows_number_their_groups_alike(tmp_path):
 
 def test_the_estimator_gives_the_same_table(found):
     model = DependenceFactors(K, kind="prices").fit(sp500_prices())
-    assert members(model.groups_["group"]) == {g.number: set(g.members) for g in sn.groups(found.result)}
+    assert members(model.groups_["group"]) == {
+        g.number: set(g.members) for g in sn.groups(found.result)
+    }
     assert list(model.loadings_.columns) == ["name", *[f"group_{j}" for j in range(1, K + 1)]]
 
 

@@ -67,7 +67,7 @@ def test_comparison_with_the_users_classes(run, tmp_path, matrix):
     path.write_text("name,sector\na,x\nb,x\nc,x\nd,=y\ne,=y\n")
     words = ("fit", "--matrix", matrix, "--k", 2, "--compare")
     out = run(*words, path, "--out", tmp_path / "o")
-    assert "ARI 1.00, NMI 1.00; 1 names have no class" in out
+    assert "ARI 1.00, NMI 1.00; 1 name has no class" in out
     assert "'=y" in (tmp_path / "o" / "classes.csv").read_text()
     assert "does not exist" in run(*words, tmp_path / "no.csv", "--out", tmp_path / "p", code=2)
     assert not (tmp_path / "p").exists()  # said before the work

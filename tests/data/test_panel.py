@@ -110,7 +110,7 @@ def test_repairs_are_said():
     constant = frame().assign(d=1.5)
     panel = read_panel(constant, kind="returns")
     assert panel.summary.dropped == ("d",)
-    assert "1 columns that never change left out: d" in panel.summary.steps
+    assert "1 column without any change left out: d" in panel.summary.steps
     assert panel.summary.columns_in == 4
     assert panel.summary.columns == 3
 

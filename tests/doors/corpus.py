@@ -762,7 +762,7 @@ def shapes() -> None:
     reads(
         "repeated_header.csv",
         "\n".join([*text().splitlines()[:31], text().splitlines()[0], *text().splitlines()[31:]]),
-        says="repeated rows of names",
+        says="repeated row of names",
     )
     reads(
         "units_row.csv",
@@ -1125,7 +1125,7 @@ def missing_numbers() -> None:
         "holiday_row.csv",
         text_cells([[""] * 5 if i == 10 else row for i, row in enumerate(with_cells(PRICES))]),
         np.delete(PRICES, 10, axis=0),
-        says="1 rows without any number",
+        says="1 row without any number",
     )
     reads(
         "from_to.csv",
@@ -1194,13 +1194,13 @@ def wrong_kinds() -> None:
         "stale.csv",
         text(stale),
         stale,
-        says="1 stretches of 1 instruments without any change, the longest 19 rows of KO",
+        says="1 stretch of 1 instrument without any change, the longest 19 rows of KO",
     )
     gap_days = [*DAYS[:30], *(DAYS[30:] + pd.Timedelta("200D"))]
     reads(
         "gap_in_dates.csv",
         text(dates=[d.strftime("%Y-%m-%d") for d in gap_days]),
-        says="1 gaps in the dates",
+        says="1 gap in the dates",
     )
     refused(
         "matrix_as_prices.csv",
@@ -1347,7 +1347,7 @@ def sectors() -> None:
         "sectors_empty.csv",
         "ticker,sector\n" + "\n".join(map(",".join, rows)) + "\nGE,\n",
         values,
-        says="1 names have an empty class",
+        says="1 name has an empty class",
         **kind,
     )
     refused(

@@ -10,6 +10,7 @@ import typer
 from symnmf.cli.app import app
 from symnmf.cli.output import Output
 from symnmf.cli.shared_options import Json
+from symnmf.display import counted
 
 #: Instruments that are listed.
 LISTED = 20
@@ -42,7 +43,7 @@ def compare(
     found = agreement_of_groups({n: before[n] for n in both}, {n: after[n] for n in both})
     shown = Output(as_json)
     shown.line(f"Adjusted Rand index {found.ari:.2f} (1: the same groups, 0: chance)", "bold")
-    shown.line(f"{len(both)} names in both; {len(found.moved)} moved")
+    shown.line(f"{counted(len(both), 'name')} in both; {len(found.moved)} moved")
     rows = [(name, before[name], after[name]) for name in found.moved[:LISTED]]
     if rows:
         shown.table(("moved", str(old), str(new)), rows)

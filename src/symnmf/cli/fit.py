@@ -27,6 +27,7 @@ from symnmf.cli.shared_options import (
     wanted_groups,
 )
 from symnmf.defaults import SAVE_EVERY, SEED, SOLVER, STARTS, TIMEOUT, default_starts
+from symnmf.display import counted
 
 if TYPE_CHECKING:
     from symnmf.analysis import Analysis
@@ -197,7 +198,9 @@ def _show(
     against: dict[str, Any] = {}
     if found.comparison is not None:
         c = found.comparison
-        left = f"; {len(c.missing)} names have no class" if c.missing else ""
+        left = (
+            f"; {counted(len(c.missing), 'name has', 'names have')} no class" if c.missing else ""
+        )
         agreed = f"ARI {c.ari:.2f}, NMI {c.nmi:.2f}"
         shown.line(f"Agreement with your classes: {agreed}{left}; see classes.csv")
         against = {"classes": {"ari": c.ari, "nmi": c.nmi}}

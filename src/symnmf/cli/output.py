@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from symnmf.display import counted
+
 if TYPE_CHECKING:
     from symnmf.analysis import Analysis
     from symnmf.core.result import Result
@@ -58,7 +60,7 @@ class Output:
             self.line(f"{kind}{rows}{span}")
         groups = found.groups
         together = WORDS[found.dependence].together
-        self.line(f"{len(groups)} groups of instruments that {together}:", "bold")
+        self.line(f"{counted(len(groups), 'group')} of instruments that {together}:", "bold")
         width = max((len(g.name) for g in groups), default=0)
         for group in groups:
             more = len(group.members) - SHOWN_MEMBERS
@@ -92,7 +94,7 @@ def _number_words(found: Analysis) -> str:
     k = found.result.H.shape[1]
     if found.rank is None:
         return f"The number of groups, {k}, was given."
-    return f"{k} groups were suggested: {found.rank.reasons[0]}."
+    return f"{counted(k, 'group was', 'groups were')} suggested: {found.rank.reasons[0]}."
 
 
 def _trust_words(found: Analysis) -> str:

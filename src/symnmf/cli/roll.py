@@ -13,6 +13,7 @@ from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.output import Output, window_line, windows_document
 from symnmf.cli.shared_options import Config, Force, Json, Out, Seed
 from symnmf.defaults import SEED
+from symnmf.display import counted
 
 
 @app.command(epilog=EXIT_CODES)
@@ -52,6 +53,9 @@ def roll(
             on_window=lambda w: shown.line(window_line(w)), **options,
         )  # fmt: skip
     save_rolling(found, out, config=config_text(context))
-    shown.line(f"{len(found.windows)} windows, {len(found.breaks)} breaks. Files: {out}")
+    shown.line(
+        f"{counted(len(found.windows), 'window')}, {counted(len(found.breaks), 'break')}. "
+        f"Files: {out}"
+    )
     shown.document({**windows_document(found), "out": str(out)})
     raise typer.Exit(0 if all(w.result.status.good for w in found.windows) else 1)

@@ -10,6 +10,7 @@ import pandas as pd
 from symnmf.data.date_text import way_of
 from symnmf.data.header_rows import LISTED, RawTable, is_number_type
 from symnmf.data.number_text import NumberStyle, read_numbers
+from symnmf.display import counted
 from symnmf.errors import InvalidTable, offered, spelled
 
 
@@ -60,9 +61,11 @@ def cells_to_numbers(raw: RawTable, style: NumberStyle) -> tuple[np.ndarray, np.
     if bad:
         _bad_cells(raw, sorted(bad))
     if percent:
-        raw.notes.append(f"percentages divided by 100 in {len(percent)} columns")
+        raw.notes.append(f"percentages divided by 100 in {counted(len(percent), 'column')}")
     if marked:
-        raw.notes.append(f"thousands marks or currency signs removed in {marked} columns")
+        raw.notes.append(
+            f"thousands marks or currency signs removed in {counted(marked, 'column')}"
+        )
     return out, numeric
 
 

@@ -12,6 +12,7 @@ from symnmf.data.file_formats import read_file
 from symnmf.data.header_rows import RawTable
 from symnmf.data.long_tables import NAME_COLUMNS
 from symnmf.data.number_text import find_style
+from symnmf.display import counted
 from symnmf.errors import DataWarning, InvalidFile
 
 #: Names of columns of classes, in order of preference.
@@ -68,7 +69,8 @@ def read_classes(path: str | Path) -> dict[str, str]:
         )
     if empty:
         warnings.warn(
-            f"{path}: {empty} names have an empty class and are left out of the comparison",
+            f"{path}: {counted(empty, 'name has', 'names have')} an empty class: left out of the "
+            "comparison",
             DataWarning,
             stacklevel=2,
         )

@@ -15,6 +15,7 @@ from symnmf.data.date_text import way_of
 from symnmf.data.number_text import PLAIN, is_missing, is_number_text
 from symnmf.data.numeric_dates import calendar_names
 from symnmf.data.text_lines import HEAD_ROWS, TAIL_ROWS, CellRows
+from symnmf.display import counted
 from symnmf.errors import InvalidFile
 
 #: Columns up to which all cells are read as text first, so that names keep their zeros.
@@ -107,11 +108,13 @@ def find_table(cells: CellRows) -> RawTable:
     stop, notes, comments = _end_of_table(cells, first, kinds, top, width)
     names, levels = _names(top, width, cells, begin)
     if begin:
-        cells.notes.append(f"{begin} {cells.unit}s above the table left out")
+        cells.notes.append(f"{counted(begin, cells.unit)} above the table left out")
     inside = [i for i in range(first, stop) if i not in set(comments)]
     chosen = [i for i in inside if not (top and cells.same(i, first - 1))]
     if len(chosen) < len(inside):
-        cells.notes.append(f"{len(inside) - len(chosen)} repeated rows of names left out")
+        cells.notes.append(
+            f"{counted(len(inside) - len(chosen), 'repeated row')} of names left out"
+        )
     names = _check_widths(cells, chosen, names, levels)
     width = len(names)
     as_text = [j for j in range(width) if width <= NARROW or kinds.get(j) != "number"]
@@ -246,9 +249,9 @@ def _end_of_table(
         shown = ", ".join(repr(word[:30]) for word in labels[:3]) + (
             ", …" if len(labels) > 3 else ""
         )
-        notes.append(f"{count - stop} {cells.unit}s below the table left out: {shown}")
+        notes.append(f"{counted(count - stop, cells.unit)} below the table left out: {shown}")
     if comments:
-        notes.append(f"{len(comments)} {cells.unit}s of text within the table left out")
+        notes.append(f"{counted(len(comments), cells.unit)} of text within the table left out")
     return stop, notes, comments
 
 

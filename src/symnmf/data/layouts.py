@@ -17,6 +17,7 @@ from symnmf.data.number_text import PLAIN, NumberStyle, find_style, is_missing, 
 from symnmf.data.numeric_dates import calendar_names
 from symnmf.data.table_model import Reading, Table
 from symnmf.data.text_lines import is_value
+from symnmf.display import counted
 from symnmf.errors import InvalidTable, offered, spelled
 
 #: Cells from which the decimal mark is found.
@@ -168,7 +169,8 @@ def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
         names = [name for name, number in zip(names, numeric, strict=True) if number]
         values = values[:, numeric]
     where = "without dates, rows in order of time" if dates is None else "a row for each date"
-    note = f"read as a wide table, {where}: {len(values)} rows, {len(names)} columns"
+    size = f"{counted(len(values), 'row')}, {counted(len(names), 'column')}"
+    note = f"read as a wide table, {where}: {size}"
     work = Table(names, values, dates, "wide", numbers=raw.numbers, unit=raw.unit)
     work.steps, work.cautions = [note, *raw.notes], list(raw.cautions)
     return work

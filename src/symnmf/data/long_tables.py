@@ -11,6 +11,7 @@ from symnmf.data.fields import FIELDS, PREFERRED, VALUE_NAMES, field_name
 from symnmf.data.header_rows import LISTED, RawTable
 from symnmf.data.number_text import NumberStyle, read_numbers
 from symnmf.data.table_model import Reading, Table, day
+from symnmf.display import counted
 from symnmf.errors import InvalidTable, spelled
 
 #: Names of the columns that hold the names of instruments, in order of preference.
@@ -90,7 +91,8 @@ def long_table(
         raise InvalidTable(raw.argument, f"{raw.place(i)} has no name", "Give every row a name")
     work = _unstacked(raw, dates, labels, values)
     others = [raw.names[j] for j in range(len(raw.names)) if j not in roles]
-    words = f"read as a long table: {len(values)} values of {len(work.names)} names"
+    size = f"{counted(len(values), 'value')} of {counted(len(work.names), 'name')}"
+    words = f"read as a long table: {size}"
     work.steps, work.cautions = [words, *raw.notes], list(raw.cautions)
     if others:
         taken = f"{raw.names[value_column]!r} by {raw.names[name_column]!r}"
@@ -260,7 +262,9 @@ def _unstacked(raw: RawTable, dates: np.ndarray, labels: np.ndarray, values: np.
                 + ("" if raw.numbers is None else f" ({raw.place(i)})"),
                 "Keep one value for each date and name",
             )
-        raw.notes.append(f"{len(same)} rows that occur twice counted once")
+        raw.notes.append(
+            f"{counted(len(same), 'row that occurs', 'rows that occur')} twice counted once"
+        )
     out = np.full(len(days) * len(names), np.nan)
     out[place] = values
     return Table([str(n) for n in names], out.reshape(len(days), len(names)), days, "long")

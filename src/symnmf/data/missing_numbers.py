@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from symnmf.data.table_model import Table
+from symnmf.display import counted
 from symnmf.errors import InvalidTable, spelled
 
 #: Share of the numbers of a table from which on a loss is a caution.
@@ -26,7 +27,7 @@ def drop_empty(work: Table) -> None:
     empty = np.isnan(work.values).all(axis=1)
     if empty.any() and not empty.all():
         work.keep_rows(~empty)
-        work.steps.append(f"{int(empty.sum())} rows without any number left out")
+        work.steps.append(f"{counted(int(empty.sum()), 'row')} without any number left out")
 
 
 def drop_columns(work: Table, which: np.ndarray, words: str) -> None:
@@ -44,7 +45,7 @@ def drop_columns(work: Table, which: np.ndarray, words: str) -> None:
     work.names = [name for name, out in zip(work.names, which, strict=True) if not out]
     work.values = work.values[:, ~which]
     shown = ", ".join(gone[:LISTED]) + (", …" if len(gone) > LISTED else "")
-    work.steps.append(f"{len(gone)} columns {words} left out: {shown}")
+    work.steps.append(f"{counted(len(gone), 'column')} {words} left out: {shown}")
 
 
 def check_complete(work: Table) -> None:
@@ -64,9 +65,10 @@ def check_complete(work: Table) -> None:
     why = f" ({'; '.join(marks)})" if marks else ""
     raise InvalidTable(
         "table",
-        f"{int(holes.sum())} of {holes.size} numbers are missing{why}, in {len(columns)} columns; "
-        f"the first is {work.row_words(i)}, column {work.names[columns[0]]!r}; most "
-        f"({int(holes[:, worst].sum())}) are in {work.names[worst]!r}",
+        f"{int(holes.sum())} of {holes.size} numbers are missing{why}, in "
+        f"{counted(len(columns), 'column')}; the first is {work.row_words(i)}, "
+        f"column {work.names[columns[0]]!r}; most ({int(holes[:, worst].sum())}) are in "
+        f"{work.names[worst]!r}",
         f"Pass {spelled('missing', 'drop-columns')} (leaves out {len(columns)} of {holes.shape[1]} "
         f"columns, or fewer with {spelled('max_missing', 0.05)}), or the policy drop-rows (leaves "
         f"out {rows} of {holes.shape[0]} rows) or pairwise (loses nothing)",
@@ -89,7 +91,9 @@ def apply_policy(work: Table, policy: str, tolerated: float) -> float:
     if not holes.any() or not present:
         return 0.0
     if policy == "pairwise":
-        work.steps.append(f"{int(holes.sum())} missing numbers left for pairwise estimates")
+        work.steps.append(
+            f"{counted(int(holes.sum()), 'missing number')} left for pairwise estimates"
+        )
         return 0.0
     if policy == "drop-columns":
         words = f"with more than {100 * tolerated:g} % missing"
@@ -98,7 +102,7 @@ def apply_policy(work: Table, policy: str, tolerated: float) -> float:
     full = ~np.isnan(work.values).any(axis=1)
     if not full.all():
         work.keep_rows(full)
-        work.steps.append(f"{int((~full).sum())} rows with missing numbers left out")
+        work.steps.append(f"{counted(int((~full).sum()), 'row')} with missing numbers left out")
     lost = 1.0 - work.values.size / present
     if lost > LARGE_LOSS:
         work.cautions.append(
@@ -129,4 +133,4 @@ def _drop_fewest(work: Table) -> None:
         drop_columns(work, ~columns, "whose gaps would cost more rows")
     if not rows.all():
         work.keep_rows(rows)
-        work.steps.append(f"{int((~rows).sum())} rows with missing numbers left out")
+        work.steps.append(f"{counted(int((~rows).sum()), 'row')} with missing numbers left out")

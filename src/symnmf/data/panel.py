@@ -16,7 +16,7 @@ from symnmf.data.suspects import JUMPS, Suspect
 from symnmf.data.table import load_table
 from symnmf.data.table_model import Reading, Table, day
 from symnmf.defaults import MAX_MISSING, MISSING, MISSING_POLICIES
-from symnmf.display import html_table
+from symnmf.display import counted, html_table
 from symnmf.errors import DataWarning, InvalidInput, InvalidTable
 from symnmf.options import choice
 
@@ -279,7 +279,9 @@ def _sort_dates(work: Table) -> None:
     once = np.ones(len(work.dates), dtype=bool)
     once[same + 1] = False
     work.keep_rows(once)
-    work.steps.append(f"{len(same)} rows that occur twice counted once")
+    work.steps.append(
+        f"{counted(len(same), 'row that occurs', 'rows that occur')} twice counted once"
+    )
 
 
 def _between(work: Table, start: str | None, end: str | None) -> None:
@@ -306,7 +308,7 @@ def _between(work: Table, start: str | None, end: str | None) -> None:
         work.keep_rows(chosen)
         assert work.dates is not None
         words = f"{day(work.dates[0])} to {day(work.dates[-1])}"
-        work.steps.append(f"{len(work.dates)} rows from {words} used")
+        work.steps.append(f"{counted(len(work.dates), 'row')} from {words} used")
 
 
 def _date(argument: str, text: Any) -> np.datetime64:
@@ -335,7 +337,10 @@ def _to_returns(work: Table, returns: str) -> None:
     work.steps.append(f"{returns} returns of prices")
     after = int(np.isnan(work.values).sum())
     if before:
-        work.steps.append(f"{after} returns next to {before} missing prices are missing, too")
+        work.steps.append(
+            f"{counted(after, 'return is', 'returns are')} missing next to "
+            f"{counted(before, 'missing price')}"
+        )
         empty = np.isnan(work.values).all(axis=1)
         if empty.any():
             work.keep_rows(~empty)
@@ -356,7 +361,9 @@ def _note_gaps(work: Table, noun: str) -> None:
     longest = int(gaps[np.argmax(steps[gaps])])
     span = f"{day(work.dates[longest])} to {day(work.dates[longest + 1])}"
     over = "returns go across them" if noun == "returns" else "rows are missing there"
-    work.cautions.append(f"{len(gaps)} gaps in the dates, the longest from {span}: {over}")
+    work.cautions.append(
+        f"{counted(len(gaps), 'gap')} in the dates, the longest from {span}: {over}"
+    )
 
 
 def _drop_constant(work: Table) -> None:
@@ -367,4 +374,4 @@ def _drop_constant(work: Table) -> None:
         )
         size = np.maximum(np.abs(high), np.abs(low))
         constant = ~(high - low > 1e-12 * size)
-    drop_columns(work, constant, "that never change")
+    drop_columns(work, constant, "without any change")

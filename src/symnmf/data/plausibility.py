@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from symnmf.data.table_model import Table
+from symnmf.display import counted
 from symnmf.errors import InvalidTable, offered, spelled
 
 #: Observations from which the behaviour of numbers says what they are.
@@ -59,7 +60,9 @@ def drop_sentinels(work: Table) -> None:
             len(rest) and np.quantile(rest, 0.99) < abs(sentinel) / (3 if sentinel < 0 else 50)
         ):
             work.values[hits] = np.nan
-            work.steps.append(f"{int(hits.sum())} cells with {sentinel:g} taken as missing")
+            work.steps.append(
+                f"{counted(int(hits.sum()), 'cell')} with {sentinel:g} taken as missing"
+            )
 
 
 def infer_kind(work: Table) -> str:

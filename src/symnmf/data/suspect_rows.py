@@ -6,6 +6,7 @@ import numpy as np
 
 from symnmf.data.suspects import Suspect, filled_rows, find_jumps, find_stale
 from symnmf.data.table_model import Table, day
+from symnmf.display import counted
 from symnmf.errors import InvalidTable, spelled
 
 #: Rows from which filled holidays are counted, and suspects that a sentence lists.
@@ -46,11 +47,12 @@ def treat_suspects(
         names = len({j for _, j, _ in stale})
         words = f"{longest[2]} rows of {work.names[longest[1]]} from {_when(work, longest[0])}"
         work.steps.append(
-            f"{len(stale)} stretches of {names} instruments without any change, the longest {words}"
+            f"{counted(len(stale), 'stretch', 'stretches')} of {counted(names, 'instrument')} "
+            f"without any change, the longest {words}"
         )
     if filled:
         work.steps.append(
-            f"{filled} rows in which nearly nothing moves: holidays that were filled?"
+            f"{counted(filled, 'row')} in which nearly nothing moves: holidays that were filled?"
         )
     return tuple(suspects)
 
@@ -89,7 +91,12 @@ def _treat_jumps(
 def _words(suspects: list[Suspect]) -> str:
     listed = ", ".join(f"{s.name} {s.date} ({s.kind} {s.words})" for s in suspects[:LISTED])
     more = f" and {len(suspects) - LISTED} more" if len(suspects) > LISTED else ""
-    return f"{len(suspects)} jumps of single instruments are probably errors: {listed}{more}"
+    what = counted(
+        len(suspects),
+        "jump of a single instrument is probably an error",
+        "jumps of single instruments are probably errors",
+    )
+    return f"{what}: {listed}{more}"
 
 
 def _when(work: Table, t: int) -> str:

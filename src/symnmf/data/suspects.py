@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symnmf.display import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -29,8 +31,9 @@ RATIO_TOLERANCE, FINE_TOLERANCE, FINE_RATIO, NEAR_RATIO = 0.1, 0.03, 1.5, 4.0
 #: largest usual size in deviations: after a crash it is larger.
 AROUND, AFTER, CALM = 60, 5, 1.4
 #: A jump that goes back within so many rows (the next row unless it is large), up to a share of
-#: its size and to so many deviations of the instrument, is a wrong figure.
-BACK_ROWS, LARGE_JUMP, BACK_SHARE, BACK_NEAR = 5, 0.4, 0.25, 3.0
+#: its size and to so many deviations of the instrument (if it is large, or to a small part of its
+#: size), is a wrong figure.
+BACK_ROWS, LARGE_JUMP, BACK_SHARE, BACK_NEAR, BACK_PART = 5, 0.4, 0.25, 3.0, 0.05
 #: On an ordinary day the median instrument moves less than this many deviations, and at most this
 #: share of the instruments jumps.
 ORDINARY, TOGETHER = 3.0, 0.05
@@ -119,7 +122,7 @@ def find_jumps(values: np.ndarray, logs: bool) -> list[tuple[int, int, int, str,
             back = _back(r[:, j], int(t), rows, usual)
             if back is not None:
                 used[t : back + 1, j] = True
-                words = f"×{np.exp(r[t, j]):.3g} and back after {back - t} rows"
+                words = f"×{np.exp(r[t, j]):.3g} and back after {counted(back - t, 'row')}"
                 found.append((int(t), int(j), back - int(t) + 1, "jump and back", words))
             elif (ratio := _ratio(float(r[t, j]), usual)) and _calm(r[:, j], int(t), usual):
                 found.append((int(t), int(j), 1, "split", ratio))
@@ -155,6 +158,7 @@ def _back(column: np.ndarray, t: int, rows: np.ndarray, usual: float) -> int | N
     for s in rows[(rows > t) & (rows <= t + (BACK_ROWS if size > LARGE_JUMP else 1))]:
         apart = abs(column[t : s + 1].sum())
         near = (BACK_NEAR if size > LARGE_JUMP else BACK_NEAR / 2) * usual * (s - t) ** 0.5
+        near = max(near, BACK_PART * size) if size > LARGE_JUMP else near
         if (column[t] < 0) != (column[s] < 0) and apart < min(BACK_SHARE * size, near):
             return int(s)
     return None

@@ -11,6 +11,7 @@ from symnmf.analysis.extremes import Extremes
 from symnmf.core.certificate import AGREED, GOOD_FIT
 from symnmf.core.result import Result, Status
 from symnmf.defaults import EVENTS_A_GROUP
+from symnmf.display import counted
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,11 @@ def data_statements(found: Analysis) -> list[Statement]:
     for caution in summary.cautions:
         about_jumps = bool(jumps) and "jumps of single instruments" in caution
         short = (
-            f"{len(jumps)} jumps of single instruments are probably errors of the data."
+            counted(
+                len(jumps),
+                "jump of a single instrument is probably an error of the data.",
+                "jumps of single instruments are probably errors of the data.",
+            )
             if about_jumps
             else "Something about the data needs attention."
         )
