@@ -56,6 +56,7 @@ def test_every_part_of_the_documentation_has_examples():
         assert all(page in with_python for page in (DOCS / folder).glob("*.md"))
 
 
+@pytest.mark.slow  # and in make docs
 @pytest.mark.parametrize("page", with_python, ids=name)
 def test_python_of_a_page_runs_and_prints_what_it_shows(page):
     text = page.read_text(encoding="utf-8")
@@ -252,6 +253,7 @@ def check(script_name, *pages):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+@pytest.mark.slow  # and in make docs
 def test_nothing_generated_is_out_of_date():
     pages = [p for p in PAGES if p.name != "licences.md" or versions_are_pinned()]
     done = check("generated", *pages)

@@ -207,6 +207,7 @@ def test_large(tmp_path):
     assert len(list((tmp_path / "matrices").iterdir())) == 3  # a second run finds them
 
 
+@pytest.mark.slow
 def test_steps(tmp_path):
     (rows,) = run_tiny("steps", tmp_path, sizes=(16,)).values()
     assert len(rows) == 4
@@ -240,6 +241,7 @@ def data(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_predict(data, tmp_path, monkeypatch):
     """Two candidates, one window of each panel, and a panel with classes of its own."""
     some = {name: CANDIDATES[name] for name in (REFERENCE, "ramp q=0.5")}

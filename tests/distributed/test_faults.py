@@ -77,7 +77,8 @@ def finished(agent, out):
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [1, 20])
 def test_killed_processes_recover_to_the_same_bits(folder, tmp_path, kills):
     undisturbed = finished(alone(folder, tmp_path / "whole"), tmp_path / "whole")
     rng = random.Random(kills)

@@ -68,7 +68,7 @@ def alone(folder):
     "size",
     [
         pytest.param(2, marks=pytest.mark.slow),
-        3,
+        pytest.param(3, marks=pytest.mark.slow),
         pytest.param(4, marks=pytest.mark.slow),
     ],
 )

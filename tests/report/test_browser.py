@@ -110,7 +110,7 @@ def type_words(browser, words):
     return [e.get_property("textContent") for e in browser.find_elements("css selector", ".found")]
 
 
-@pytest.mark.parametrize("n", [20, 500, 2763, 100_000])
+@pytest.mark.parametrize("n", [20, 500, 2763, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_it_opens_and_finds(browser, pages, n):
     look(browser, pages[n])
     wanted = "PFE" if n == 20 else f"T{n - 1:06d}"

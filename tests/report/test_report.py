@@ -182,7 +182,12 @@ def test_never_overwrites_unless_told_to(hostile, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "sign"), [(2763, 25, "é"), (100_000, 50, "<"), (150_001, 2, "")]
+    ("n", "k", "sign"),
+    [
+        (2763, 25, "é"),
+        pytest.param(100_000, 50, "<", marks=pytest.mark.slow),
+        pytest.param(150_001, 2, "", marks=pytest.mark.slow),
+    ],
 )
 def test_large_reports_stay_small(n, k, sign):
     S, result = planted(n, k, tuple(f"instrument {i} {sign * 9}" for i in range(n)))
