@@ -66,7 +66,7 @@ def test_a_common_factor_with_unequal_loadings_is_not_a_group():
     found = suggest_rank(panel_with([40] * 5, T=1000, spread=0.9), dependence="correlation")
     assert found.by_prediction == 6
     assert found.k == 5
-    assert "common to all" in found.reasons[1]
+    assert "common to all" in found.reasons[0]
 
 
 def test_unequal_groups():

@@ -108,7 +108,11 @@ def _trust_words(found: Analysis) -> str:
         )
         starts = f"Other starts find {same} groups (agreement {agreement:.2f})."
     cautions = 0 if found.panel is None else len(found.panel.summary.cautions)
-    return f"{starts} {cautions} cautions about the data, see above." if cautions else starts
+    return (
+        f"{starts} {counted(cautions, 'caution')} about the data, see above."
+        if cautions
+        else starts
+    )
 
 
 def window_line(w: Window) -> str:

@@ -165,17 +165,14 @@ def suggest_for_panel(
         return replace(_of(found, 1, why), **known)
     k = min(b, most) if a >= b else round(sqrt(a * b))
     low, high = min(prediction.careful, b, k), max(k, b if a >= b else min(b, most))
-    reasons = [
-        f"{predicts}, {above}"
-        + ("" if a == b else "; the number lies between them" if a < b else "")
-    ]
+    decided = f"{predicts}, {above}"
+    if a < b:
+        decided += f"; {k} lies between them"
     split = split_groups(first, k, seed)
     if split.common:
+        decided += f"; one of {k} factors is common to all"
         k, low = k - 1, min(low, k - 1)
-        reasons.append(
-            f"one of {k + 1} factors is common to all: {k} groups with a common factor predict as "
-            "well"
-        )
+    reasons = [decided]
     if found.capped and k >= most:
         reasons.append(f"{most} is the largest number considered{found.capped}")
     agreement = {k: starts_agree(Problem(found.problem.surrogate, k, seed), COMPARED_STARTS)}
