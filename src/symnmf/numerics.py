@@ -1,4 +1,4 @@
-"""Named random streams, fixed row chunks, and sums and products in float64."""
+"""Named random streams, fixed row chunks, sums and products in float64, and ranks."""
 
 from __future__ import annotations
 
@@ -134,3 +134,15 @@ def symmetric_eigen(A: Tensor) -> tuple[Tensor, Tensor]:  # (n, n) -> (n,), (n, 
         found = eigh(A.cpu().numpy(), driver="ev")
         values, vectors = (torch.from_numpy(part).to(A.device) for part in found)
     return values, vectors
+
+
+def average_ranks(X: np.ndarray) -> np.ndarray:  # (T, n)
+    """Ranks of each column from 1, with average ranks for ties; missing numbers stay missing.
+
+    Example:
+        >>> average_ranks(np.array([[3.0], [1.0], [3.0], [np.nan]])).ravel()
+        array([2.5, 1. , 2.5, nan])
+    """
+    from pandas import DataFrame
+
+    return DataFrame(X).rank().to_numpy()

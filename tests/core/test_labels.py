@@ -1,8 +1,11 @@
-"""Hard labels."""
+"""Hard labels, and the agreement of two labelings."""
 
+import numpy as np
+import pytest
 import torch
+from sklearn.metrics import adjusted_rand_score
 
-from symnmf.core.labels import hard_labels
+from symnmf.core.labels import adjusted_rand, hard_labels
 
 
 def test_unit_norm_columns_decide():
@@ -32,3 +35,12 @@ def test_one_column_and_zero_columns():
     assert labels.tolist() == [0, -1]
     assert margins.tolist() == [1.0, 0.0]
     assert hard_labels(torch.tensor([[0.0, 1.0], [0.0, 2.0]]))[0].tolist() == [1, 1]
+
+
+def test_the_rand_index_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 10, 300):
+        for k in (1, 2, 5, n):
+            a, b = rng.integers(-1, k, size=n), rng.integers(k, size=n)
+            assert adjusted_rand(a, b) == pytest.approx(adjusted_rand_score(a, b), abs=1e-12)
+            assert adjusted_rand(a, a + 3) == 1.0

@@ -91,7 +91,8 @@ def run_measurement(
         store: the published rows.
         choices: sizes, solvers, budget and data, where they are not the default.
         publish: whether to store the rows. Rows that name all choices are stored as soon as they
-            are measured and replace the same rows; otherwise the rows replace all rows at the end.
+            are measured and replace the same rows; otherwise the rows replace all rows at the end
+            (after an error, the same rows).
 
     Returns:
         The tables that have rows, each compared with its published rows.
@@ -102,14 +103,18 @@ def run_measurement(
         raise InvalidInput(measurement.name, "is measured by the tests", "Run `make trust`")
     before = published_rows(measurement, store, any_numerics=True)
     rows: list[MeasuredRow] = []
+    whole = False
     with storage.lock(store.folder) if publish else nullcontext():
-        for row in measurement.measure(choices):
-            rows.append(row)
-            choices.note(f"{row.table}: {', '.join(map(str, row.labels.values()))}")
-            if publish and measurement.named:
-                publish_rows(measurement, store, [row])
-        if publish and not measurement.named:
-            publish_rows(measurement, store, rows, replace=True)
+        try:
+            for row in measurement.measure(choices):
+                rows.append(row)
+                choices.note(f"{row.table}: {', '.join(map(str, row.labels.values()))}")
+                if publish and measurement.named:
+                    publish_rows(measurement, store, [row])
+            whole = True
+        finally:  # what was measured before an error is kept
+            if publish and not measurement.named:
+                publish_rows(measurement, store, rows, replace=whole)
     return compare(measurement, rows, before if measurement.comparable(choices) else [])
 
 

@@ -94,9 +94,9 @@ def _show(shown: Output, found: Analysis, true_labels: Any, meaning: str, folder
     result = found.result
     shown.result(f"Instruments that {meaning}, k = {result.H.shape[1]}", result)
     if true_labels is not None:
-        from sklearn.metrics import adjusted_rand_score
+        from symnmf.core.labels import adjusted_rand
 
-        ari = adjusted_rand_score(true_labels, result.labels())
+        ari = adjusted_rand(true_labels, result.labels())
         shown.line(f"Agreement with the true groups (ARI): {ari:.2f}")
     else:
         for group in found.groups:

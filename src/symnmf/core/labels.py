@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 
@@ -75,6 +76,36 @@ def indicator(labels: Tensor, k: int, dtype: torch.dtype) -> Tensor:  # (n,) -> 
     return out
 
 
+def adjusted_rand(first: ArrayLike, second: ArrayLike) -> float:
+    """The adjusted Rand index of two labelings: 1 for the same groups, about 0 by chance.
+
+        (Σ C(n_ij, 2) − e) / ((a + b) / 2 − e),   e = a b / C(n, 2)
+
+    where a = Σ C(n_i, 2) and b = Σ C(n_j, 2); n_i and n_j count the rows with a label in the first
+    and in the second, n_ij those with both.
+
+    Arguments:
+        first, second: (n,) labels, numbers or words.
+
+    Example:
+        >>> adjusted_rand([0, 0, 1, 1], ["b", "b", "a", "a"]), adjusted_rand([0, 0, 1], [0, 0, 0])
+        (1.0, 0.0)
+
+    Reference: Hubert and Arabie (1985), doi:10.1007/BF01908075.
+    """
+    rows, columns = (np.unique(np.asarray(x), return_inverse=True)[1] for x in (first, second))
+    counts = np.unique(rows * (columns.max(initial=0) + 1) + columns, return_counts=True)[1]
+    both, a, b = (_pairs(c) for c in (counts, np.bincount(rows), np.bincount(columns)))
+    expected = a * b / max(1, _pairs(np.array([len(rows)])))
+    most = (a + b) / 2
+    return 1.0 if most == expected else float((both - expected) / (most - expected))
+
+
+def _pairs(counts: np.ndarray) -> int:
+    """Number of pairs within groups of these sizes."""
+    return sum(c * (c - 1) // 2 for c in counts.tolist())
+
+
 def agreement(labels: Tensor) -> float:  # (m, n)
     """Mean pairwise adjusted Rand index of m labelings; 1.0 for a single one.
 
@@ -82,8 +113,6 @@ def agreement(labels: Tensor) -> float:  # (m, n)
         >>> agreement(torch.tensor([[0, 0, 1, 1], [1, 1, 0, 0]]))
         1.0
     """
-    from sklearn.metrics import adjusted_rand_score
-
     rows = [row.cpu().numpy() for row in labels]
-    pairs = [adjusted_rand_score(a, b) for a, b in combinations(rows, 2)]
+    pairs = [adjusted_rand(a, b) for a, b in combinations(rows, 2)]
     return float(sum(pairs) / len(pairs)) if pairs else 1.0

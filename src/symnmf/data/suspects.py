@@ -122,7 +122,7 @@ def find_jumps(values: np.ndarray, logs: bool) -> list[tuple[int, int, int, str,
             back = _back(r[:, j], int(t), rows, usual)
             if back is not None:
                 used[t : back + 1, j] = True
-                words = f"×{np.exp(r[t, j]):.3g} and back after {counted(back - t, 'row')}"
+                words = f"×{np.exp(r[t, j]):.3g} and back after {counted(back - int(t), 'row')}"
                 found.append((int(t), int(j), back - int(t) + 1, "jump and back", words))
             elif (ratio := _ratio(float(r[t, j]), usual)) and _calm(r[:, j], int(t), usual):
                 found.append((int(t), int(j), 1, "split", ratio))

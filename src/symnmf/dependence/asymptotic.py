@@ -9,15 +9,15 @@ Gaussian copula). The coefficient of tail dependence η decides: η = 1 for asym
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy.stats import norm, rankdata
 
 from symnmf.data.panel import Panel
 from symnmf.dependence.resampling import Resamples
 from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
-from symnmf.numerics import numpy_stream
+from symnmf.numerics import average_ranks, numpy_stream
 from symnmf.options import whole_number
 
 #: Pairs that are examined; more are sampled.
@@ -103,12 +103,12 @@ def asymptotic_dependence(
     if len(first) > MAX_PAIRS:
         chosen = np.sort(numpy_stream(seed, "pairs").permutation(len(first))[:MAX_PAIRS])
         first, second = first[chosen], second[chosen]
-    z = -np.log1p(-rankdata(X, axis=0) / (T + 1))  # standard exponential margins
+    z = -np.log1p(-average_ranks(X) / (T + 1))  # standard exponential margins
     smaller = np.minimum(z[:, first], z[:, second])  # (T, m)
     eta = _hill_of_logs(smaller, count)
     resamples = Resamples(T, draws, block, seed)
     logs = np.stack([np.log(_hill_of_logs(smaller[rows], count)) for rows in resamples])
-    width = norm.ppf((1 + level) / 2) * logs.std(axis=0, ddof=1)
+    width = NormalDist().inv_cdf((1 + level) / 2) * logs.std(axis=0, ddof=1)
     return AsymptoticDependence(
         np.column_stack([first, second]),
         eta,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import rankdata
 
 from symnmf.data.panel import Panel
 from symnmf.dependence.independence import independence_baseline
@@ -59,7 +58,8 @@ def chi(panel: Panel, p: float = 0.95, tail: str = "lower") -> np.ndarray:  # (n
         tail: ``"lower"`` or ``"upper"``.
     """
     X = signed_for(panel, tail)
-    above = (rankdata(X, method="ordinal", axis=0) > p * (len(X) + 1)).astype(np.float64)
+    order = np.argsort(np.argsort(X, axis=0, kind="stable"), axis=0)
+    above = (order + 1 > p * (len(X) + 1)).astype(np.float64)
     count = above.sum(axis=0)
     middle = (count[:, None] + count) / 2
     out: np.ndarray = np.divide(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.stats import genpareto, rankdata
 
 from symnmf.errors import InvalidInput, MarginWarning
+from symnmf.numerics import average_ranks
 
 #: Names of the margins.
 MARGINS = ("frechet", "pareto", "gpd", "none")
@@ -27,7 +27,7 @@ def ranks(X: np.ndarray) -> np.ndarray:  # (T, n)
     Missing numbers stay missing; T is then the number of observations of the column.
     """
     count = (~np.isnan(X)).sum(axis=0)
-    scores: np.ndarray = rankdata(X, axis=0, nan_policy="omit") / (count + 1)
+    scores: np.ndarray = np.ascontiguousarray(average_ranks(X)) / (count + 1)
     return scores
 
 
@@ -71,6 +71,8 @@ def from_scores(u: np.ndarray, margins: str = "frechet", alpha: float = 2.0) -> 
 
 def gpd_scores(X: np.ndarray, quantile: float = GPD_QUANTILE) -> np.ndarray:  # (T, n)
     """Uniform scores: ranks below a quantile, a fitted generalized Pareto tail above it."""
+    from scipy.stats import genpareto
+
     u = ranks(X)
     largest = 1 - 1 / (len(X) + 1) ** 2  # a fitted endpoint may lie at the largest observation
     for j in range(X.shape[1]):

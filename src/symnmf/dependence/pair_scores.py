@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from symnmf.numerics import average_ranks
+
 #: Numbers of a block of pairs.
 BLOCK_ENTRIES = 1 << 20
 
@@ -53,9 +55,7 @@ class PairScores:
 
     def uniform(self, J: np.ndarray) -> np.ndarray:  # (|J|, T)
         """Scores of complete instruments among all rows."""
-        from scipy.stats import rankdata
-
-        scores: np.ndarray = rankdata(self.X[J], axis=1) / (self.T + 1)
+        scores: np.ndarray = np.ascontiguousarray(average_ranks(self.X[J].T).T) / (self.T + 1)
         return scores
 
     @cached_property

@@ -8,7 +8,6 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from scipy.stats import rankdata
 
 from symnmf.data.panel import Panel
 from symnmf.dependence.global_tail import unit_diagonal_gram
@@ -19,7 +18,7 @@ from symnmf.dependence.tail_request import signed_for
 from symnmf.dependence.tail_weights import INDEPENDENCE, tail_weights
 from symnmf.dependence.threshold import Threshold
 from symnmf.errors import InvalidInput
-from symnmf.numerics import numpy_stream
+from symnmf.numerics import average_ranks, numpy_stream
 
 #: A mean entry, and a function that draws it again.
 MeanAndDraw = tuple[float, Callable[[np.random.Generator], float]]
@@ -156,7 +155,7 @@ class _Weights:
     """The curve of weights by rank; the bootstrap draws observations."""
 
     def __init__(self, X: np.ndarray, weight: str, centred: bool = False):
-        self.u, self.weight = rankdata(X.T, axis=1) / (len(X) + 1), weight
+        self.u, self.weight = np.ascontiguousarray(average_ranks(X).T) / (len(X) + 1), weight
         self.centred = centred
 
     def at(self, q: float) -> MeanAndDraw:

@@ -285,7 +285,7 @@ class TailRequest:
             self.rule.name,
             f"{self.rule.value:g} leaves {found} exceedances of {observations} observations",
             f"At least {MIN_EXCEEDANCES} are needed: take a larger {called('q')}"
-            + (", or pass allow_few=True for fewer" if offered("allow_few") else ""),
+            + (f", or pass {spelled('allow_few', True)} for fewer" if offered("allow_few") else ""),
         )
 
     def _about(

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from scipy.stats import rankdata
 from torch import Tensor
 
 from symnmf.dependence.pair_scores import PairScores
 from symnmf.dependence.pairwise_tail import LEAST_SHARED, few_shared_rows, over_threads
 from symnmf.dependence.tiles import absolute, upper_tiles
 from symnmf.errors import InvalidInput, called
+from symnmf.numerics import average_ranks
 from symnmf.options import choice
 
 #: Weights of an observation with uniform score u, as functions of e = (u − (1 − q)) / q, which
@@ -68,7 +68,7 @@ def unit_weights(
     Raises:
         InvalidInput: an instrument takes its largest value so often that nothing is extreme.
     """
-    scores = rankdata(np.ascontiguousarray(X.T), axis=1) / (len(X) + 1)
+    scores = np.ascontiguousarray(average_ranks(X).T) / (len(X) + 1)
     return scaled_rows(tail_weights(scores, q, weight), X, names)
 
 

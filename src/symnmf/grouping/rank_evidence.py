@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from sklearn.metrics import adjusted_rand_score
 
+from symnmf.core.labels import adjusted_rand
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import Spectrum, leading
 from symnmf.data.panel import Panel
@@ -171,7 +171,7 @@ def split_groups(S: list[SymmetricOperator], k: int, seed: int) -> SplitGroups:
     for number in (k, k - 1):
         labels = [_labels(half, number, seed) for half in S]
         fits[number] = [group_fit(S[i], labels[i], number, sums[1 - i]) for i in (0, 1)]
-        agreement[number] = float(adjusted_rand_score(labels[0], labels[1]))
+        agreement[number] = float(adjusted_rand(labels[0], labels[1]))
     fewer, all_of_them = (float(np.mean(fits[number])) for number in (k - 1, k))
     common = k > 2 and all_of_them - fewer < LEAST_GAIN * (1 - all_of_them)
     return SplitGroups(common, agreement[k - 1 if common else k])

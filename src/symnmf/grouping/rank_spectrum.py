@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.metrics import adjusted_rand_score
 
+from symnmf.core.labels import adjusted_rand
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import leading
 from symnmf.data.panel import Panel, PanelSummary
@@ -185,7 +185,7 @@ def _subsamples(problem: Problem, k: int, seed: int) -> float:
             labels = (
                 run(Problem(DenseOperator(part), k, seed), handle_interrupt=False).labels().cpu()
             )
-        scores.append(adjusted_rand_score(whole_fit[rows], labels))
+        scores.append(adjusted_rand(whole_fit[rows], labels))
     return float(np.mean(scores))
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
+from symnmf.core.labels import adjusted_rand
 from symnmf.core.problem import Problem, WarmStart
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel, read_panel
@@ -153,12 +153,12 @@ def _window(
     moved: tuple[str, ...] = ()
     if before:
         last = before[-1].result.labels().cpu().numpy()
-        ari_before = float(adjusted_rand_score(last, labels))
+        ari_before = float(adjusted_rand(last, labels))
         moved = tuple(panel.names[i] for i in np.flatnonzero(last != labels))
         apart = -(-width // step)  # number of windows until two of them share no date
         if len(before) >= apart:
             other = before[-apart].result.labels().cpu().numpy()
-            ari_width = float(adjusted_rand_score(other, labels))
+            ari_width = float(adjusted_rand(other, labels))
     usual = np.array([w.ari_before for w in before if w.ari_before is not None])
     broke = False
     if ari_before is not None and len(usual) >= 3:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from symnmf.errors import InvalidInput
-from symnmf.numerics import numpy_stream
+from symnmf.numerics import average_ranks, numpy_stream
 from symnmf.operators import SymmetricOperator
 from symnmf.resources import require_memory
 
@@ -123,7 +123,5 @@ def _entries(S: SymmetricOperator) -> np.ndarray:  # (n, n)
 
 def _ranks(values: np.ndarray) -> np.ndarray:  # (m,)
     """Rank of each value from 0 to 1; equal values have equal ranks."""
-    from scipy.stats import rankdata
-
-    found: np.ndarray = (rankdata(values) - 1) / max(1, len(values) - 1)
+    found: np.ndarray = (average_ranks(values[:, None])[:, 0] - 1) / max(1, len(values) - 1)
     return found

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
 from symnmf.core.certificate import AGREED
-from symnmf.core.labels import group_numbers, indicator
+from symnmf.core.labels import adjusted_rand, group_numbers, indicator
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result, Status
 from symnmf.data.panel import Panel
@@ -176,7 +175,7 @@ def bootstrap(
         S = estimate(dependence, panel.at(np.sort(rows)), **options)
         fit = _better(S, result, seed + draw)
         labels = fit.labels().cpu()
-        agreed.append(adjusted_rand_score(mine, labels))
+        agreed.append(adjusted_rand(mine, labels))
         loadings[draw] = fit.H[:, align(fit.H, result.H)].cpu().numpy()
         if entries is not None:
             entries[draw] = S.to_dense().cpu().numpy()

@@ -29,9 +29,9 @@ RUNS: tuple[tuple[str, str, dict[str, Any], float], ...] = (
     ("hard", "correlation", {}, 1.0),
     ("noise", "correlation", {}, 0.5),
     ("one factor", "correlation", {}, 0.5),
-    ("tight", "tail", {"q": 0.1}, 0.25),
-    ("noise", "tail", {"q": 0.1}, 0.25),
-    ("one factor", "tail", {"q": 0.1}, 0.25),
+    ("tight", "tail", {}, 0.25),
+    ("noise", "tail", {}, 0.25),
+    ("one factor", "tail", {}, 0.25),
 )
 #: Number of panels of the largest kind, and numbers of groups tried on the stocks.
 PANELS, TRIED = 80, (2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 38, 42, 45)
