@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from symnmf.core.labels import adjusted_rand, hard_labels
+from symnmf.core.labels import adjusted_rand, hard_labels, mutual_information
 
 
 def test_unit_norm_columns_decide():
@@ -37,10 +37,13 @@ def test_one_column_and_zero_columns():
     assert hard_labels(torch.tensor([[0.0, 1.0], [0.0, 2.0]]))[0].tolist() == [1, 1]
 
 
-def test_the_rand_index_is_that_of_scikit_learn():
+def test_agreement_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     for n in (1, 2, 10, 300):
         for k in (1, 2, 5, n):
             a, b = rng.integers(-1, k, size=n), rng.integers(k, size=n)
             assert adjusted_rand(a, b) == pytest.approx(adjusted_rand_score(a, b), abs=1e-12)
+            nmi = normalized_mutual_info_score(a, b)
+            assert mutual_information(a, b) == pytest.approx(nmi, abs=1e-12)
             assert adjusted_rand(a, a + 3) == 1.0
+            assert mutual_information(a, a + 3) == pytest.approx(1.0)

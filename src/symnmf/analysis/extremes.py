@@ -20,8 +20,9 @@ from symnmf.operators import GramOperator, SymmetricOperator
 #: How many numbers of the table all draws of the diagnostics together may process, and the maximum
 #: and minimum number of draws.
 DRAWN_NUMBERS, MAX_DRAWS, MIN_DRAWS = 20_000_000, 50, 5
-#: Instruments with which the diagnostics of the pairwise estimator are computed.
-PAIRWISE_INSTRUMENTS = 100
+#: Instruments with which the diagnostics of the pairwise estimator, and the baseline of the other
+#: estimators without a global radius, are computed.
+PAIRWISE_INSTRUMENTS, BASELINE_INSTRUMENTS = 100, 200
 #: Number of largest events that are listed, and of groups that are named with each.
 LISTED_EVENTS, NAMED_GROUPS = 12, 3
 
@@ -98,11 +99,9 @@ def examine_extremes(
     shares = event_shares(G, result.labels(), result.H.shape[1])
     draws = int(np.clip(DRAWN_NUMBERS / panel.values.size, MIN_DRAWS, MAX_DRAWS))
     some = panel
-    if about.estimator == "pairwise" and S.n > PAIRWISE_INSTRUMENTS:
-        chosen = np.sort(numpy_stream(seed, "some").permutation(S.n)[:PAIRWISE_INSTRUMENTS])
-        some = replace(
-            panel, values=panel.values[:, chosen], names=tuple(panel.names[c] for c in chosen)
-        )
+    if about.estimator == "pairwise":
+        some = _some(panel, PAIRWISE_INSTRUMENTS, seed)
+    fewer = some if about.estimator == "global" else _some(some, BASELINE_INSTRUMENTS, seed)
     n = S.n
     return Extremes(
         estimate=about,
@@ -119,9 +118,18 @@ def examine_extremes(
             draws=draws if some is panel else MIN_DRAWS,
             seed=seed,
         ),
-        baseline=independence_baseline(some, S, draws=max(MIN_DRAWS, draws // 3), seed=seed),
+        baseline=independence_baseline(fewer, S, draws=max(MIN_DRAWS, draws // 3), seed=seed),
         mean=(S.mean() * n**2 - S.trace()) / (n * (n - 1)),
     )
+
+
+def _some(panel: Panel, count: int, seed: int) -> Panel:
+    """At most so many instruments of a panel, chosen at random."""
+    if len(panel.names) <= count:
+        return panel
+    chosen = np.sort(numpy_stream(seed, "some").permutation(len(panel.names))[:count])
+    names = tuple(panel.names[c] for c in chosen)
+    return replace(panel, values=panel.values[:, chosen], names=names)
 
 
 def _events(panel: Panel, S: SymmetricOperator, about: TailEstimate) -> GramOperator:

@@ -101,6 +101,32 @@ def adjusted_rand(first: ArrayLike, second: ArrayLike) -> float:
     return 1.0 if most == expected else float((both - expected) / (most - expected))
 
 
+def mutual_information(first: ArrayLike, second: ArrayLike) -> float:
+    """The normalized mutual information of two labelings: 1 for the same groups.
+
+        I / ((E_1 + E_2) / 2)
+
+    for the mutual information I and the entropies E of the shares of the labels.
+
+    Arguments:
+        first, second: (n,) labels, numbers or words.
+
+    Example:
+        >>> mutual_information([0, 0, 1, 1], ["b", "b", "a", "a"])
+        1.0
+    """
+    rows, columns = (np.unique(np.asarray(x), return_inverse=True)[1] for x in (first, second))
+    both = rows * (columns.max(initial=0) + 1) + columns
+    own, other, joint = (_entropy(x) for x in (rows, columns, both))
+    return 1.0 if own == other == 0 else max(0.0, own + other - joint) / ((own + other) / 2)
+
+
+def _entropy(labels: np.ndarray) -> float:
+    """Entropy of the shares of the labels."""
+    shares = np.unique(labels, return_counts=True)[1] / len(labels)
+    return float(-(shares * np.log(shares)).sum())
+
+
 def _pairs(counts: np.ndarray) -> int:
     """Number of pairs within groups of these sizes."""
     return sum(c * (c - 1) // 2 for c in counts.tolist())

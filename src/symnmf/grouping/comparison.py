@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from symnmf.core.labels import adjusted_rand
+from symnmf.core.labels import adjusted_rand, mutual_information
 from symnmf.core.result import Result
 from symnmf.errors import InvalidInput
 from symnmf.grouping.naming import UNASSIGNED, by_name, classes_by_name, group_of, groups
@@ -133,7 +133,6 @@ def compare(result: Result, classes: Any) -> Comparison:
         (1.0, 3)
     """
     import pandas as pd
-    from sklearn.metrics import normalized_mutual_info_score
 
     found = group_of(result)
     classes = classes_by_name(result, classes)
@@ -152,8 +151,8 @@ def compare(result: Result, classes: Any) -> Comparison:
     table = table.reindex([g for g in [*order, UNASSIGNED] if g in table.index])
     return Comparison(
         table,
-        float(adjusted_rand(class_column, group_column)),
-        float(normalized_mutual_info_score(class_column, group_column)),
+        adjusted_rand(class_column, group_column),
+        mutual_information(class_column, group_column),
         tuple(name for name in found if name not in classes),
     )
 
@@ -185,7 +184,6 @@ def agreement_of_groups(before: Mapping[str, str], after: Mapping[str, str]) -> 
     """
     import pandas as pd
     from scipy.optimize import linear_sum_assignment
-    from sklearn.metrics import normalized_mutual_info_score
 
     names = list(after)
     old, new = [before[n] for n in names], [after[n] for n in names]
@@ -193,7 +191,7 @@ def agreement_of_groups(before: Mapping[str, str], after: Mapping[str, str]) -> 
     rows, columns = linear_sum_assignment(-counts.to_numpy())
     match = {counts.index[i]: counts.columns[j] for i, j in zip(rows, columns, strict=True)}
     return GroupAgreement(
-        float(adjusted_rand(old, new)),
-        float(normalized_mutual_info_score(old, new)),
+        adjusted_rand(old, new),
+        mutual_information(old, new),
         tuple(n for n in names if match.get(after[n]) != before[n]),
     )

@@ -60,11 +60,8 @@ def heat_map(
     if words is not None and len(set(words)) == len(words):
         heat.x = heat.y = words  # shown when the pointer is over a cell
     figure = Figure([heat])
-    for edge in edges if len(edges) <= 60 else ():
-        shade = 0.7 if len(edges) < 12 else 0.35
-        line = {"line_width": 1, "line_color": f"rgba(255,255,255,{shade})"}
-        figure.add_hline(edge, **line)
-        figure.add_vline(edge, **line)
+    if len(edges) <= 60:
+        figure.layout.shapes = [line for edge in edges for line in _lines(edge, len(edges))]
     shown = words is not None and len(words) <= MAX_NAMED_ROWS
     axis = {"showticklabels": shown, "showgrid": False, "zeroline": False, "ticks": ""}
     if heat.x is not None:
@@ -75,6 +72,14 @@ def heat_map(
         figure.update_xaxes(tickmode="linear", dtick=1)
         figure.update_yaxes(tickmode="linear", dtick=1)
     return finish(figure, title, height=height)
+
+
+def _lines(edge: float, count: int) -> list[dict[str, Any]]:
+    """A line across the heat map and one down, at a place between two cells."""
+    line = {"width": 1, "color": f"rgba(255,255,255,{0.7 if count < 12 else 0.35})"}
+    across = {"x0": 0, "x1": 1, "xref": "x domain", "y0": edge, "y1": edge, "yref": "y"}
+    down = {"x0": edge, "x1": edge, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
+    return [{"type": "line", "line": line, **place} for place in (across, down)]
 
 
 def heat_maps(S: SymmetricOperator, result: Result, title: str = "") -> Figure:
