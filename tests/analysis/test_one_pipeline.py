@@ -199,7 +199,17 @@ def test_a_refused_folder_stays_as_it_is(tmp_path):
 
 
 #: What the report may know: answers and how to show them.
-SHOWS = {"analysis", "core", "defaults", "errors", "grouping", "plot", "report", "storage"}
+SHOWS = {
+    "analysis",
+    "core",
+    "defaults",
+    "display",
+    "errors",
+    "grouping",
+    "plot",
+    "report",
+    "storage",
+}
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "report").glob("*.py")), ids=lambda p: p.stem)

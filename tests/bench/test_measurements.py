@@ -17,6 +17,7 @@ from symnmf.bench.measurement import (
     published_rows,
 )
 from symnmf.bench.measurements import predict
+from symnmf.bench.measurements.portfolios import walk_forward
 from symnmf.bench.prediction_candidates import CANDIDATES, REFERENCE
 from symnmf.bench.prediction_scores import crash_lift
 from symnmf.bench.published_table import compare, got_worse
@@ -284,6 +285,23 @@ def test_stocks(data, tmp_path):
     assert found["stocks-shrinkage"][0].found["gap"] < 1e-12
     scores = {r.labels["method"]: r.found["seed 0"] for r in found["stocks-industries"]}
     assert scores["symnmf"] > 0.5
+
+
+def test_portfolios_of_known_weights():
+    """Equal weights of two stocks of which one pays 1 % on odd days; fitted twice, held twice."""
+
+    class Equal:
+        def fit(self, returns):
+            self.weights_ = np.full(returns.shape[1], 1 / returns.shape[1])
+
+    returns = pd.DataFrame({"a": np.tile([0.0, 0.01], 10), "b": np.zeros(20)})
+    volatility, worst, drawdown, turnover, fits = walk_forward(returns, Equal, 10, 5)
+    assert fits == 2
+    assert volatility == pytest.approx(100 * 0.0025 * 252**0.5, abs=1e-3)
+    assert worst == drawdown == turnover == 0
+    falls = walk_forward(-returns, Equal, 10, 5)
+    assert falls[1] == pytest.approx(0.5)
+    assert falls[2] == pytest.approx(100 * (1 - 0.995**5), abs=0.3)
 
 
 def test_joint_crashes():
