@@ -16,7 +16,7 @@ from symnmf.bench.measurement import (
     measurement_names,
     published_rows,
 )
-from symnmf.bench.measurements import predict
+from symnmf.bench.measurements import intervals, predict
 from symnmf.bench.measurements.portfolios import walk_forward
 from symnmf.bench.prediction_candidates import CANDIDATES, REFERENCE
 from symnmf.bench.prediction_scores import crash_lift
@@ -336,3 +336,18 @@ def test_names_are_unique():
     assert not set(study_names()) & set(measurement_names())
     every = [table.name for name in measurement_names() for table in find_measurement(name).tables]
     assert len(set(every)) == len(every)
+
+
+def test_intervals_hold_what_they_should(tmp_path, monkeypatch):
+    """Two estimates of a few small panels; the published run has 200."""
+    some = {name: intervals.ESTIMATES[name] for name in ("|correlation|", "ramp q=0.5")}
+    monkeypatch.setattr(intervals, "ESTIMATES", some)
+    monkeypatch.setattr(intervals, "SERIES", ("independent days",))
+    monkeypatch.setattr(intervals, "MANY_ROWS", 50_000)
+    found = run_tiny("intervals", tmp_path, sizes=(6,))
+    held = {row.labels["of"]: row.found["held"] for row in found["intervals-coverage"]}
+    assert held["entries, |correlation|"] > 0.6
+    assert held["entries, ramp q=0.5"] > 0.6
+    (test,) = found["intervals-size"]
+    assert test.found["rejected"] <= 0.5
+    assert test.found["panels"] == 12
