@@ -8,6 +8,7 @@ import symnmf as sn
 from helpers import dense
 from symnmf.data.samples import sp500_prices
 from symnmf.dependence.diagnostics import (
+    StabilityCurve,
     debiased,
     hill_curve,
     independence_baseline,
@@ -19,6 +20,18 @@ from symnmf.errors import InvalidInput
 @pytest.fixture(scope="module")
 def stocks():
     return sn.read_panel(sp500_prices().iloc[-2500:], kind="prices")
+
+
+def test_the_suggested_threshold():
+    """5 %, unless the means of smaller thresholds differ from it beyond their bands."""
+    q = np.array([0.01, 0.02, 0.03, 0.05, 0.1])
+    count = (5000 * q).astype(int)
+    flat = StabilityCurve(q, count, np.full(5, 0.4), np.full(5, 0.3), np.full(5, 0.5))
+    assert flat.suggested == 0.05
+    mean = np.array([0.2, 0.2, 0.21, 0.4, 0.4])
+    assert StabilityCurve(q, count, mean, mean - 0.02, mean + 0.02).suggested == 0.03
+    assert StabilityCurve(q, count // 10, mean, mean - 0.02, mean + 0.02).suggested == 0.1
+    assert StabilityCurve(q, count // 100, mean, mean, mean).suggested is None
 
 
 def test_stability_curve(stocks):

@@ -22,6 +22,8 @@ from symnmf.numerics import average_ranks, numpy_stream
 
 #: A mean entry, and a function that draws it again.
 MeanAndDraw = tuple[float, Callable[[np.random.Generator], float]]
+#: The fraction that is extreme where nothing speaks against it, and the fewest exceedances.
+USUAL, MIN_EXCEEDANCES = 0.05, 30
 #: Instruments of which the curve of the pairwise estimator is drawn.
 PAIRWISE_INSTRUMENTS = 40
 
@@ -50,6 +52,26 @@ class StabilityCurve:
         """The means above the level of independence, (mean − level) / (1 − level)."""
         level = 0.0 if self.level is None else self.level
         return (self.mean - level) / (1 - level)
+
+    @property
+    def suggested(self) -> float | None:
+        """A fraction of observations to take as extreme: 5 %, or less where the curve refuses it.
+
+        It is the largest fraction of at most 5 % at which the means of all smaller fractions with
+        at least 30 exceedances can be equal: their bands have a number in common. None if no
+        fraction leaves as many, or the curve has no band.
+
+        Reference: Lepski (1991), doi:10.1137/1135065, for the comparison of bands.
+        """
+        low, high, found = -np.inf, np.inf, None
+        for i in np.argsort(self.q):
+            if self.count[i] < MIN_EXCEEDANCES or np.isnan(self.low[i]):
+                continue
+            low, high = max(low, self.low[i]), min(high, self.high[i])
+            if found is not None and (low > high or self.q[i] > USUAL + 1e-9):
+                break
+            found = float(self.q[i])
+        return found
 
 
 def threshold_stability(
