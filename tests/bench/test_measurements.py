@@ -343,6 +343,7 @@ def test_intervals_hold_what_they_should(tmp_path, monkeypatch):
     some = {name: intervals.ESTIMATES[name] for name in ("|correlation|", "ramp q=0.5")}
     monkeypatch.setattr(intervals, "ESTIMATES", some)
     monkeypatch.setattr(intervals, "SERIES", ("independent days",))
+    monkeypatch.setattr(intervals, "SERIES_AND_BLOCKS", (("independent days", 21),))
     monkeypatch.setattr(intervals, "MANY_ROWS", 50_000)
     found = run_tiny("intervals", tmp_path, sizes=(6,))
     held = {row.labels["of"]: row.found["held"] for row in found["intervals-coverage"]}

@@ -45,5 +45,37 @@ class Resamples:
         rows: np.ndarray = ((begins[:, None] + np.arange(self.block)) % self.T).ravel()[: self.T]
         return rows
 
+    def around(
+        self, found: np.ndarray, sample: np.ndarray, level: float
+    ) -> np.ndarray:  # (…), (draws, …) -> (2, …)
+        """Ends of intervals of dependences from 0 to 1, from their values in the samples.
+
+            tanh(atanh(found) ± t · sd of atanh(sample) · sqrt(T / (T − block)))
+
+        t is the quantile of Student's distribution with one degree of freedom less than there are
+        blocks, few of which make the spread uncertain. On this scale the spread hardly depends on
+        the dependence.
+
+        Arguments:
+            found: the estimates of the whole panel.
+            sample: those of the samples.
+            level: coverage of the intervals.
+
+        Example:
+            >>> Resamples(T=100, draws=2, block=10).around(
+            ...     np.array([0.5]), np.array([[0.4], [0.6]]), 0.9
+            ... ).round(2).ravel()
+            array([0.18, 0.72])
+        """
+        from scipy.special import stdtrit
+
+        most = 1 - 1e-6
+        spread = np.arctanh(np.clip(sample, -most, most)).std(axis=0, ddof=1)
+        quantile = stdtrit(max(1, self.T // self.block - 1), (1 + level) / 2)
+        width = quantile * spread * np.sqrt(self.T / max(1, self.T - self.block))
+        middle = np.arctanh(np.clip(found, -most, most))
+        ends: np.ndarray = np.tanh(np.stack([middle - width, middle + width]))
+        return ends
+
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.rows(draw) for draw in range(self.draws))

@@ -135,8 +135,10 @@ def bootstrap(
     """Stability of groups: blocks of rows are drawn with replacement, estimated and fitted anew.
 
     The same samples (:class:`symnmf.dependence.resampling.Resamples`) give intervals of the labels
-    (``together``), of the loadings and of the entries of S. Intervals are percentiles of the
-    samples, so that they need many of them: about 100 for a level of 0.9.
+    (``together``), of the loadings and of the entries of S. Intervals of loadings are percentiles
+    of the samples, so that they need many of them: about 100 for a level of 0.9. Those of the
+    entries are normal on the scale of atanh. Series whose volatility lasts for months need longer
+    blocks.
     Each sample is fitted twice, from the result and from a fresh seed, and the better fit counts:
     groups that differ are then not mere accidents of a start, nor are they held by it.
 
@@ -197,11 +199,25 @@ def bootstrap(
         draws,
         block,
         np.quantile(loadings, ends, axis=0),
-        None if entries is None else np.quantile(entries, ends, axis=0),
+        None if entries is None else _around(panel, dependence, options, resamples, entries, level),
         level,
         float(np.mean(agreed)),
         labels.numpy(),
     )
+
+
+def _around(
+    panel: Panel,
+    dependence: str,
+    options: dict[str, Any],
+    resamples: Resamples,
+    entries: np.ndarray,
+    level: float,
+) -> np.ndarray:  # (2, n, n)
+    """Ends of the intervals of the entries of S; a dependence is not negative."""
+    found = estimate(dependence, panel, **options).to_dense().cpu().numpy()
+    ends: np.ndarray = np.maximum(resamples.around(found, entries, level), 0.0)
+    return ends
 
 
 def _better(S: SymmetricOperator, result: Result, seed: int) -> Result:

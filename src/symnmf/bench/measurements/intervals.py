@@ -27,6 +27,8 @@ ROWS, COLUMNS, MANY_ROWS = 1000, 6, 400_000
 #: Rearrangements of a test of independence, and its level.
 REARRANGED, TEST = 19, 0.05
 SERIES = ("independent days", "GARCH")
+#: Series, and the days that the samples of an interval draw together.
+SERIES_AND_BLOCKS = (("independent days", 21), ("GARCH", 21), ("GARCH", 100))
 ESTIMATES: dict[str, tuple[str, dict[str, Any]]] = {
     "|correlation|": ("correlation", {"shrinkage": "none"}),
     "semicorrelation": ("tail", {"estimator": "semicorrelation"}),
@@ -74,21 +76,26 @@ def entries(choices: Choices) -> Iterator[MeasuredRow]:
     count = choices.size(PANELS)
     pair = np.triu_indices(COLUMNS, 1)
     for name, (dependence, options) in ESTIMATES.items():
-        for kind in SERIES:
+        for kind, block in SERIES_AND_BLOCKS:
             many = with_factor(kind, MANY_ROWS, np.random.default_rng(1))
             truth = estimate(dependence, many, **options).to_dense().numpy()[pair].mean()
             held, width = [], []
             for number in range(count):
                 panel = with_factor(kind, ROWS, np.random.default_rng([2, number]))
+                found = estimate(dependence, panel, **options).to_dense().numpy()[pair]
+                resamples = Resamples(ROWS, DRAWS, block, seed=number)
                 drawn = [
-                    estimate(dependence, panel.at(np.sort(rows)), **options).to_dense().numpy()
-                    for rows in Resamples(ROWS, DRAWS, seed=number)
+                    estimate(dependence, panel.at(np.sort(rows)), **options)
+                    .to_dense()
+                    .numpy()[pair]
+                    for rows in resamples
                 ]
-                low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-                held.append(((low <= truth) & (truth <= high))[pair].mean())
-                width.append((high - low)[pair].mean())
-            choices.note(f"{name}, {kind}: {np.mean(held):.3f}")
-            yield COVERAGE.row(f"entries, {name}", kind, count, *_rounded(held, width))
+                low, high = resamples.around(found, np.array(drawn), LEVEL)
+                held.append(((low <= truth) & (truth <= high)).mean())
+                width.append((high - low).mean())
+            choices.note(f"{name}, {kind}, {block}: {np.mean(held):.3f}")
+            words = f"{kind}, blocks of {block} days"
+            yield COVERAGE.row(f"entries, {name}", words, count, *_rounded(held, width))
 
 
 def clusters(choices: Choices) -> Iterator[MeasuredRow]:
