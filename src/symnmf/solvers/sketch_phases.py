@@ -3,7 +3,8 @@
 The work on the surrogate T comes first, start by start: :class:`SeedRace`, :class:`SurrogateFit`,
 :class:`ColumnExchange`, :class:`SurrogatePolish`. The best start is then checked on S
 (:class:`FirstCheck`) and refined: :class:`CorrectedFit`, :class:`CorrectedNewton`,
-:class:`ExactNewton`. ``TRANSITIONS``, at the end, is the whole machine.
+:class:`ExactNewton`. Where the criterion is met far from the floor, :class:`Finish` takes what
+further steps on S gain. ``TRANSITIONS``, at the end, is the whole machine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from torch import Tensor
 from symnmf.core.labels import hard_labels
 from symnmf.core.solver import Checkpointable, State
 from symnmf.solvers.column_exchange import exchange_column
+from symnmf.solvers.sketch_newton import NewtonPoint, newton_step
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_seeds import seeds_of_start
 from symnmf.solvers.sketch_steps import Candidate, Correction, Dual, SketchWork, admm_step
@@ -32,20 +34,33 @@ class Starts(Checkpointable):
         labels: (starts, n) their groups.
         excesses: on the surrogate.
         best: the best of them, until it is refined.
+        others: the next best, by excess; they are finished on S after the best.
     """
 
     labels: Tensor
     excesses: tuple[float, ...]
     best: Candidate | None
+    others: tuple[Candidate, ...]
 
-    def with_start(self, H: Tensor, excess: float, tie_excess: float) -> Starts:
+    @classmethod
+    def none(cls, n: int, device: torch.device) -> Starts:
+        """Before the first start is finished."""
+        return cls(torch.empty(0, n, dtype=torch.int32, device=device), (), None, ())
+
+    def with_start(self, H: Tensor, excess: float, schedule: Schedule) -> Starts:
         """The starts with one more."""
         labels, margins = hard_labels(H)
         this = Candidate(H, excess, float(margins.mean()))
+        near = min(excess, *self.excesses, inf) <= schedule.tie_excess
+        best = this.or_better(self.best, schedule.tie_excess if near else 0.0)
+        known = () if self.best is None else (self.best,)
+        others = [c for c in (*known, *self.others, this) if c is not best]
+        others.sort(key=lambda c: c.excess)
         return Starts(
             torch.cat([self.labels, labels.to(torch.int32)[None]]),
             (*self.excesses, excess),
-            this.or_better(self.best, tie_excess),
+            best,
+            () if near else tuple(others[: schedule.finish_starts - 1]),
         )
 
 
@@ -228,7 +243,7 @@ def finish_start(
         excess: excess of the fit on the surrogate.
         dual: dual of the fit where it is from ADMM alone; the refinement then continues with it.
     """
-    starts = state.starts.with_start(state.H, excess, work.schedule.tie_excess)
+    starts = state.starts.with_start(state.H, excess, work.schedule)
     if len(starts.excesses) < work.start_count:
         return state.enter(SeedRace(0, None), starts=starts)
     best = starts.best
@@ -355,14 +370,74 @@ class ExactNewton(Phase):
         return state.enter(self, H=H, SH=SH)
 
 
+@dataclass
+class Finish(Phase):
+    """Newton steps on S after the criterion is met, as long as they gain: first the best start.
+
+    Attributes:
+        steps: number of steps of this start.
+        slow: number of steps in a row that gained little.
+        leader: the best finished start, with its error in place of the excess.
+        done: whether every start is finished; the run then ends at the next check.
+    """
+
+    steps: int
+    slow: int
+    leader: Candidate | None
+    done: bool
+
+    @property
+    def may_stop(self) -> bool:  # type: ignore[override]
+        """When every start is finished."""
+        return self.done
+
+    def check_every(self, schedule: Schedule) -> int:
+        """A few steps; at once when every start is finished."""
+        return 0 if self.done else schedule.finish_check_every
+
+    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
+        """A Newton step; after the last one of a start, the next start or the end."""
+        S, schedule = work.problem.S, work.schedule
+        here = NewtonPoint.at(S, state.H, state.SH)
+        there = newton_step(S, work.T, here, schedule.finish_cg_iters)
+        error = 1.0 + there.value / S.frob_sq()
+        gain = (here.value - there.value) / S.frob_sq()
+        least = max(work.finish_min_gain * error, work.problem.bounds.resolution)
+        slow = self.slow + 1 if gain < least else 0
+        last = slow >= 2 or there is here or self.steps + 1 >= schedule.finish_max_steps
+        behind = self.leader is not None and self._is_behind(error, gain)
+        if not (last or behind):
+            after = Finish(self.steps + 1, slow, self.leader, self.done)
+            return state.enter(after, H=there.H, SH=there.SH)
+        this = Candidate(there.H, error, 0.0)
+        leader = this if self.leader is None or error < self.leader.excess else self.leader
+        if state.starts.others:
+            following, *rest = state.starts.others
+            starts = replace(state.starts, others=tuple(rest))
+            after = Finish(0, 0, leader, False)
+            return state.enter(after, H=following.H, SH=None, starts=starts)
+        SH = there.SH if leader is this else None
+        return state.enter(Finish(0, 0, leader, True), H=leader.H, SH=SH)
+
+    def _is_behind(self, error: float, gain: float) -> bool:
+        """Whether ten more steps like the last one would not reach the leader."""
+        assert self.leader is not None
+        return error - 10 * gain > self.leader.excess
+
+    def best(self, H: Tensor) -> Candidate | None:
+        """The best finished start."""
+        return self.leader
+
+
 #: Phase → the phases that may follow it.
 TRANSITIONS: dict[type[Phase], tuple[type[Phase], ...]] = {
     SeedRace: (SurrogateFit,),
     SurrogateFit: (ColumnExchange, SurrogatePolish, SeedRace, FirstCheck),
     ColumnExchange: (SurrogatePolish,),
     SurrogatePolish: (SeedRace, FirstCheck),
-    FirstCheck: (CorrectedFit,),
-    CorrectedFit: (CorrectedNewton,),
-    CorrectedNewton: (ExactNewton,),
-    ExactNewton: (),
+    FirstCheck: (CorrectedFit, Finish),
+    CorrectedFit: (CorrectedNewton, Finish),
+    CorrectedNewton: (ExactNewton, Finish),
+    ExactNewton: (Finish,),
+    Finish: (),
 }

@@ -64,7 +64,7 @@ class Schedule:
     """Gauss–Newton steps also end when the gain is smaller than this share of the excess."""
 
     tie_excess: float = 1e-3
-    """Starts whose excess differs by less are compared by how sharp their groups are."""
+    """Starts below it are near the floor; if their excess differs by less, sharper groups win."""
 
     agreement_excess: float = 1e-2
     """Starts whose excess is at most this much above the best count for the agreement."""
@@ -86,3 +86,24 @@ class Schedule:
 
     exact_check_every: int = 10
     """Iterations between checks on S during Gauss–Newton with S."""
+
+    finish_excess: float = 5e-4
+    """Excess on S above which Newton steps on S follow a check that meets the criterion."""
+
+    finish_max_rows: int = 10_000
+    """Rows of S from which on the gate of the gradient is tight, and the criterion ends the run."""
+
+    finish_cg_iters: int = 20
+    """Maximum steps of conjugate gradients in a Newton step on S."""
+
+    finish_max_steps: int = 60
+    """Maximum number of Newton steps on S for each start that is finished."""
+
+    finish_min_gain: float = 1e-4
+    """Newton steps on S end when two in a row lower the error by less than this fraction of it."""
+
+    finish_starts: int = 3
+    """Maximum number of starts that are finished on S; the one with the least error is the fit."""
+
+    finish_check_every: int = 10
+    """Newton steps on S between two checks."""

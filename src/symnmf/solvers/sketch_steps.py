@@ -71,6 +71,7 @@ class SketchWork:
         cg_iters: steps of conjugate gradients in a Gauss–Newton step.
         n_init: number of starts without the warm start.
         schedule: the constants of the phases.
+        precision: ``"fast"``, ``"auto"`` or ``"best"``.
     """
 
     problem: Problem
@@ -78,6 +79,21 @@ class SketchWork:
     cg_iters: int
     n_init: int
     schedule: Schedule
+    precision: str = "auto"
+
+    @property
+    def finish_min_gain(self) -> float:
+        """Gain of a Newton step on S below which it does not pay."""
+        return self.schedule.finish_min_gain * (0.01 if self.precision == "best" else 1.0)
+
+    def finishes(self, excess: float | None) -> bool:
+        """Whether Newton steps on S follow a check that meets the criterion."""
+        if self.precision == "fast" or excess is None or self.problem.k == 1:
+            return False
+        if self.precision == "best":
+            return True
+        small = self.problem.S.n < self.schedule.finish_max_rows
+        return small and excess > self.schedule.finish_excess
 
     @property
     def T(self) -> SymmetricOperator:
