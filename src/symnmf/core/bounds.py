@@ -24,6 +24,11 @@ PLATEAU = 0.99
 COINCIDE, MOST_COINCIDE = 0.1, 0.01
 
 
+#: Eigenvalues of noise end at the edge of the semicircle for large n; unequal degrees and a finite
+#: n spread them to about this multiple of it.
+EDGE = 1.2
+
+
 @dataclass(frozen=True)
 class ErrorBounds:
     """Bounds on the error of any factor of rank k, from the spectrum; created once per run.
@@ -103,8 +108,8 @@ class ErrorBounds:
     def noise_share(self, error: float) -> float | None:
         """Share of the distance between error and floor that eigenvalues of noise explain.
 
-        The floor counts all k leading eigenvalues. Those that are not above the edge of noise,
-        2·sqrt(‖R‖² / n) with R the rest of S, belong to no group: a matrix of independent entries
+        The floor counts all k leading eigenvalues. Those that are not a fifth above the edge of
+        noise, 2·sqrt(‖R‖² / n) with R the rest of S, belong to no group: a matrix of independent entries
         with the norm of R has such eigenvalues (Wigner's semicircle).
 
         Returns:
@@ -115,7 +120,7 @@ class ErrorBounds:
             return None
         squares = self.spectrum.values[: self.k].clamp(min=0).square()
         rest = (self.spectrum.frob_sq - squares.cumsum(0)).clamp(min=0)
-        signal = squares > 4 * rest / self.spectrum.n
+        signal = squares > EDGE**2 * 4 * rest / self.spectrum.n
         first = int((~signal).nonzero()[0, 0]) if not bool(signal.all()) else len(squares)
         return min(1.0, float(squares[first:].sum()) / self.spectrum.frob_sq / gap)
 

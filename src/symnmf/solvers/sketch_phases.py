@@ -1,7 +1,8 @@
 """The phases of the sketched solver, each with its own state, and which may follow which.
 
 The work on the surrogate T comes first, start by start: :class:`SeedRace`, :class:`SurrogateFit`,
-:class:`ColumnExchange`, :class:`SurrogatePolish`. The best start is then checked on S
+:class:`ColumnExchange`. Where the first start is not near the floor, the seeds of the others join
+it (:class:`MoreSeeds`) in one batch (:class:`SurrogatePolish`). The best start is then checked on S
 (:class:`FirstCheck`) and refined: :class:`CorrectedFit`, :class:`CorrectedNewton`,
 :class:`ExactNewton`. Where the criterion is met far from the floor, :class:`Finish` takes what
 further steps on S gain. ``TRANSITIONS``, at the end, is the whole machine.
@@ -20,10 +21,14 @@ from torch import Tensor
 from symnmf.core.labels import hard_labels
 from symnmf.core.solver import Checkpointable, State
 from symnmf.solvers.column_exchange import exchange_column
-from symnmf.solvers.sketch_newton import NewtonPoint, newton_step
+from symnmf.solvers.sketch_newton import Pool
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_seeds import seeds_of_start
 from symnmf.solvers.sketch_steps import Candidate, Correction, Dual, SketchWork, admm_step
+
+
+#: Newton steps in a row that gain little before a factor is left as it is.
+PATIENCE = 2
 
 
 @dataclass
@@ -34,33 +39,32 @@ class Starts(Checkpointable):
         labels: (starts, n) their groups.
         excesses: on the surrogate.
         best: the best of them, until it is refined.
-        others: the next best, by excess; they are finished on S after the best.
+        others: the next best factors, which are finished on S with the best.
+        seeds: seeds of the first start that lost its race, and may be polished with it.
     """
 
     labels: Tensor
     excesses: tuple[float, ...]
     best: Candidate | None
     others: tuple[Candidate, ...]
+    seeds: tuple[Candidate, ...]
 
     @classmethod
     def none(cls, n: int, device: torch.device) -> Starts:
         """Before the first start is finished."""
-        return cls(torch.empty(0, n, dtype=torch.int32, device=device), (), None, ())
+        return cls(torch.empty(0, n, dtype=torch.int32, device=device), (), None, (), ())
 
     def with_start(self, H: Tensor, excess: float, schedule: Schedule) -> Starts:
         """The starts with one more."""
         labels, margins = hard_labels(H)
         this = Candidate(H, excess, float(margins.mean()))
         near = min(excess, *self.excesses, inf) <= schedule.tie_excess
-        best = this.or_better(self.best, schedule.tie_excess if near else 0.0)
-        known = () if self.best is None else (self.best,)
-        others = [c for c in (*known, *self.others, this) if c is not best]
-        others.sort(key=lambda c: c.excess)
         return Starts(
             torch.cat([self.labels, labels.to(torch.int32)[None]]),
             (*self.excesses, excess),
-            best,
-            () if near else tuple(others[: schedule.finish_starts - 1]),
+            this.or_better(self.best, schedule.tie_excess if near else 0.0),
+            (),
+            (),
         )
 
 
@@ -119,9 +123,23 @@ class SeedRace(Phase):
         seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.kmeans_draws)
         seed = work.trial(seeds[self.tried]())
         leader = seed.or_better(self.leader, work.schedule.race_excess)
+        starts = state.starts
+        if start == 0:
+            loser = self.leader if leader is seed else seed
+            starts = self._with_loser(work, starts, loser)
         if self.tried + 1 < len(seeds):
-            return state.enter(SeedRace(self.tried + 1, leader))
-        return state.enter(SurrogateFit.begin(work, leader.H), H=leader.H, SH=None)
+            return state.enter(SeedRace(self.tried + 1, leader), starts=starts)
+        fit = SurrogateFit.begin(work, leader.H)
+        return state.enter(fit, H=leader.H, SH=None, starts=starts)
+
+    @staticmethod
+    def _with_loser(work: SketchWork, starts: Starts, loser: Candidate | None) -> Starts:
+        """The starts with a seed that may be polished later, as far as there is room."""
+        room = min(work.pool_room, work.schedule.pool_size) - 1
+        if loser is None or room < 1:
+            return starts
+        seeds = sorted((*starts.seeds, loser), key=lambda c: c.excess)
+        return replace(starts, seeds=tuple(seeds[:room]))
 
     def best(self, H: Tensor) -> Candidate | None:
         """The best seed so far."""
@@ -168,7 +186,7 @@ class SurrogateFit(Phase):
         if excess <= work.schedule.rough_excess:
             return finish_start(work, state, excess, self.dual)
         if excess <= work.schedule.poor_excess:
-            return state.enter(SurrogatePolish(0, excess))
+            return state.enter(MoreSeeds(Candidate.of(state.H, excess), ()))
         return state.enter(ColumnExchange(0, Candidate.of(state.H, excess)))
 
     def best(self, H: Tensor) -> Candidate | None:
@@ -196,7 +214,7 @@ class ColumnExchange(Phase):
         leader = moved if helped else leader
         if helped and self.moves + 1 < work.schedule.exchange_max_moves:
             return state.enter(ColumnExchange(self.moves + 1, leader))
-        return state.enter(SurrogatePolish(0, leader.excess), H=leader.H, SH=None)
+        return state.enter(MoreSeeds(leader, ()), H=leader.H, SH=None)
 
     def best(self, H: Tensor) -> Candidate | None:
         """The best fit so far."""
@@ -204,36 +222,89 @@ class ColumnExchange(Phase):
 
 
 @dataclass
-class SurrogatePolish(Phase):
-    """Gauss–Newton steps on the surrogate, until they gain little.
+class MoreSeeds(Phase):
+    """Each iteration tries the seed of one more start; none where the first start was good.
 
     Attributes:
-        steps: number of Gauss–Newton steps.
-        excess: excess at the last measurement.
+        fit: fit of the start so far.
+        tried: the seeds of the starts after it.
+    """
+
+    fit: Candidate
+    tried: tuple[Candidate, ...]
+
+    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
+        """Try a seed; after the last one, begin to polish."""
+        done = len(state.starts.excesses)
+        start = done + 1 + len(self.tried)
+        room = work.pool_room - 1
+        if done == 0 and start < work.start_count and len(self.tried) < room:
+            seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.kmeans_draws)
+            return state.enter(MoreSeeds(self.fit, (*self.tried, work.trial(seeds[0]()))))
+        lost = state.starts.seeds[: max(0, room - len(self.tried))] if done == 0 else ()
+        factors = [self.fit, *self.tried, *lost]
+        owners = (0, *range(1, 1 + len(self.tried)), *(0 for _ in lost))
+        pool = Pool.at(work.T, torch.stack([c.H for c in factors]))
+        starts = replace(state.starts, seeds=())
+        return state.enter(SurrogatePolish(0, pool, owners), starts=starts)
+
+    def best(self, H: Tensor) -> Candidate | None:
+        """The best fit so far."""
+        return min((self.fit, *self.tried), key=lambda c: c.excess)
+
+
+@dataclass
+class SurrogatePolish(Phase):
+    """Newton steps on the surrogate, of all starts in one batch, until they gain little.
+
+    Attributes:
+        steps: number of Newton steps.
+        pool: the factors.
+        owners: the start to which each of them belongs, from the first that is not finished.
     """
 
     steps: int
-    excess: float
+    pool: Pool
+    owners: tuple[int, ...]
 
     def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Gauss–Newton step, after a measurement now and then."""
-        excess, schedule = self.excess, work.schedule
-        if self.steps > 0 and self.steps % schedule.polish_measure_every == 0:
-            excess = work.excess(state.H, work.T.matmul(state.H))
-            least = max(schedule.polish_min_gain, schedule.polish_min_gain_share * excess)
-            settled = self.excess - excess < least
-            if settled or self.steps >= schedule.polish_max_steps:
-                return finish_start(work, state, excess, None)
-        H, SH = work.newton_step(work.T, state, rng)
-        return state.enter(SurrogatePolish(self.steps + 1, excess), H=H, SH=SH)
+        """A Newton step of the factors that still gain."""
+        active = self.pool.active(PATIENCE)
+        if not len(active) or self.steps >= work.schedule.polish_max_steps:
+            return self._leave(work, state)
+        frob_sq = work.problem.S.frob_sq()
+        least = work.schedule.polish_min_gain * (self.pool.value + frob_sq).clamp(min=0)
+        pool = self.pool.stepped(work.T, work.T, work.schedule.polish_cg_iters, active, least)
+        after = SurrogatePolish(self.steps + 1, pool, self.owners)
+        return state.enter(after, H=pool.H[pool.best], SH=None)
+
+    def _leave(self, work: SketchWork, state: SketchState) -> SketchState:
+        """Finish each start with the best of its factors; keep the next best for S."""
+        pool, schedule = self.pool, work.schedule
+        errors = (1 + pool.value / work.problem.S.frob_sq()).clamp(min=0).tolist()
+        order = sorted(range(len(errors)), key=lambda m: errors[m])
+        chosen = [next(m for m in order if self.owners[m] == o) for o in sorted({*self.owners})]
+        for m in chosen[:-1]:
+            excess = work.excess_of(errors[m])
+            state = replace(state, starts=state.starts.with_start(pool.H[m], excess, schedule))
+        near = errors[order[0]] * (1 + schedule.finish_within)
+        spare = [m for m in order[1:] if errors[m] <= near][: schedule.finish_starts - 1]
+        others = tuple(Candidate(pool.H[m], work.excess_of(errors[m]), 0.0) for m in spare)
+        last = chosen[-1]
+        state = state.enter(self, H=pool.H[last], SH=None)
+        return finish_start(work, state, work.excess_of(errors[last]), None, others)
 
     def best(self, H: Tensor) -> Candidate | None:
-        """The factor with its last excess."""
-        return Candidate(H, self.excess, 0.0)
+        """The best factor, relative to which nothing else is known."""
+        return Candidate(H, float(self.pool.value.min()), 0.0)
 
 
 def finish_start(
-    work: SketchWork, state: SketchState, excess: float, dual: Dual | None
+    work: SketchWork,
+    state: SketchState,
+    excess: float,
+    dual: Dual | None,
+    others: tuple[Candidate, ...] = (),
 ) -> SketchState:
     """Add a start to the finished ones; begin the next start, or check the best one on S.
 
@@ -242,13 +313,14 @@ def finish_start(
         state: state whose factor is the fit.
         excess: excess of the fit on the surrogate.
         dual: dual of the fit where it is from ADMM alone; the refinement then continues with it.
+        others: factors that are finished on S with the best one.
     """
     starts = state.starts.with_start(state.H, excess, work.schedule)
     if len(starts.excesses) < work.start_count:
         return state.enter(SeedRace(0, None), starts=starts)
     best = starts.best
     assert best is not None
-    starts = replace(starts, best=None)
+    starts = replace(starts, best=None, others=others)
     if best.H is state.H and dual is not None:
         return state.enter(FirstCheck(dual, excess), starts=starts)
     fresh = FirstCheck(work.fresh_dual(best.H), best.excess)
@@ -275,6 +347,9 @@ class FirstCheck(Phase):
 
     def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
         """The first step of the refinement."""
+        if work.finishes(self.excess):
+            finish = Finish.begin(work, state)
+            return finish.step(work, state.enter(finish), rng)
         refined = CorrectedFit(self.dual, 0, self.excess, None)
         return refined.step(work, state.enter(refined), rng)
 
@@ -356,7 +431,13 @@ class CorrectedNewton(Phase):
 
 @dataclass
 class ExactNewton(Phase):
-    """Gauss–Newton steps with S, until the run ends."""
+    """Gauss–Newton steps with S, until the run ends.
+
+    Attributes:
+        finished: whether the Newton steps on S that follow the criterion were made before.
+    """
+
+    finished: bool = False
 
     may_stop: ClassVar[bool] = True
 
@@ -372,72 +453,73 @@ class ExactNewton(Phase):
 
 @dataclass
 class Finish(Phase):
-    """Newton steps on S after the criterion is met, as long as they gain: first the best start.
+    """Newton steps on S, of the best factors in one batch, as long as they gain.
 
     Attributes:
-        steps: number of steps of this start.
-        slow: number of steps in a row that gained little.
-        leader: the best finished start, with its error in place of the excess.
-        done: whether every start is finished; the run then ends at the next check.
+        steps: number of Newton steps.
+        pool: the factors.
+        done: whether none of them gains any more; the run then ends at the next check.
     """
 
     steps: int
-    slow: int
-    leader: Candidate | None
+    pool: Pool
     done: bool
 
     @property
     def may_stop(self) -> bool:  # type: ignore[override]
-        """When every start is finished."""
+        """When no factor gains any more."""
         return self.done
 
+    @classmethod
+    def begin(cls, work: SketchWork, state: SketchState) -> Finish:
+        """The factor of the state and the next best ones."""
+        S, others = work.problem.S, state.starts.others
+        pool = Pool.at(S, state.H[None], None if state.SH is None else state.SH[None])
+        if others:
+            more = Pool.at(S, torch.stack([c.H for c in others]))
+            pool = pool.joined(more)
+        return cls(0, pool, False)
+
     def check_every(self, schedule: Schedule) -> int:
-        """A few steps; at once when every start is finished."""
+        """A few steps; at once when no factor gains any more."""
         return 0 if self.done else schedule.finish_check_every
 
     def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Newton step; after the last one of a start, the next start or the end."""
-        S, schedule = work.problem.S, work.schedule
-        here = NewtonPoint.at(S, state.H, state.SH)
-        there = newton_step(S, work.T, here, schedule.finish_cg_iters)
-        error = 1.0 + there.value / S.frob_sq()
-        gain = (here.value - there.value) / S.frob_sq()
-        least = max(work.finish_min_gain * error, work.problem.bounds.resolution)
-        slow = self.slow + 1 if gain < least else 0
-        last = slow >= 2 or there is here or self.steps + 1 >= schedule.finish_max_steps
-        behind = self.leader is not None and self._is_behind(error, gain)
-        if not (last or behind):
-            after = Finish(self.steps + 1, slow, self.leader, self.done)
-            return state.enter(after, H=there.H, SH=there.SH)
-        this = Candidate(there.H, error, 0.0)
-        leader = this if self.leader is None or error < self.leader.excess else self.leader
-        if state.starts.others:
-            following, *rest = state.starts.others
-            starts = replace(state.starts, others=tuple(rest))
-            after = Finish(0, 0, leader, False)
-            return state.enter(after, H=following.H, SH=None, starts=starts)
-        SH = there.SH if leader is this else None
-        return state.enter(Finish(0, 0, leader, True), H=leader.H, SH=SH)
+        """A Newton step of the factors that still gain; then of the best one alone."""
+        S, schedule, pool = work.problem.S, work.schedule, self.pool
+        least = work.problem.bounds.resolution * S.frob_sq()
+        gain = work.finish_min_gain * (pool.value + S.frob_sq())
+        active = pool.active(PATIENCE)
+        if self.done:
+            active = torch.tensor([0], device=pool.value.device)
+        pool = pool.stepped(S, work.T, schedule.finish_cg_iters, active, gain.clamp(min=least))
+        steps, best = self.steps + 1, pool.best
+        done = self.done or steps >= schedule.finish_max_steps or not len(pool.active(PATIENCE))
+        if done and len(pool.value) > 1:
+            pool, best = pool.only(torch.tensor([best], device=pool.value.device)), 0
+        starts = replace(state.starts, others=())
+        after = Finish(steps, pool, done)
+        return state.enter(after, H=pool.H[best], SH=pool.SH[best], starts=starts)
 
-    def _is_behind(self, error: float, gain: float) -> bool:
-        """Whether ten more steps like the last one would not reach the leader."""
-        assert self.leader is not None
-        return error - 10 * gain > self.leader.excess
+    def react(self, work: SketchWork, state: SketchState) -> SketchState:
+        """Where the gradient is still above its gate, Gauss–Newton steps with S."""
+        return state.enter(ExactNewton(True)) if self.done else state
 
     def best(self, H: Tensor) -> Candidate | None:
-        """The best finished start."""
-        return self.leader
+        """The best factor, relative to which nothing else is known."""
+        return Candidate(H, float(self.pool.value.min()), 0.0)
 
 
 #: Phase → the phases that may follow it.
 TRANSITIONS: dict[type[Phase], tuple[type[Phase], ...]] = {
     SeedRace: (SurrogateFit,),
-    SurrogateFit: (ColumnExchange, SurrogatePolish, SeedRace, FirstCheck),
-    ColumnExchange: (SurrogatePolish,),
+    SurrogateFit: (ColumnExchange, MoreSeeds, SeedRace, FirstCheck),
+    ColumnExchange: (MoreSeeds,),
+    MoreSeeds: (SurrogatePolish,),
     SurrogatePolish: (SeedRace, FirstCheck),
     FirstCheck: (CorrectedFit, Finish),
     CorrectedFit: (CorrectedNewton, Finish),
     CorrectedNewton: (ExactNewton, Finish),
     ExactNewton: (Finish,),
-    Finish: (),
+    Finish: (ExactNewton,),
 }

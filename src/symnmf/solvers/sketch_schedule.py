@@ -40,7 +40,7 @@ class Schedule:
     """A fit by ADMM also ends when the gain is smaller than this share of the excess."""
 
     rough_excess: float = 5e-4
-    """A fit above it gets Gauss–Newton steps, which gain more where ADMM has become slow."""
+    """A fit above it gets Newton steps, which gain more where ADMM has become slow."""
 
     poor_excess: float = 2e-3
     """A fit above it is offered exchanges of columns first."""
@@ -51,17 +51,20 @@ class Schedule:
     exchange_min_gain: float = 1e-4
     """An exchange with a smaller gain is undone, and no other one follows."""
 
+    pool_entries: int = 1_000_000
+    """Maximum of the entries n·k·b of the b factors that are polished at the same time."""
+
+    pool_size: int = 8
+    """Maximum number of seeds of the first start that are polished with it."""
+
+    polish_cg_iters: int = 20
+    """Maximum steps of conjugate gradients in a Newton step on the surrogate."""
+
     polish_max_steps: int = 60
-    """Maximum number of Gauss–Newton steps on the surrogate."""
+    """Maximum number of Newton steps on the surrogate."""
 
-    polish_measure_every: int = 3
-    """Gauss–Newton steps between two measurements of the excess."""
-
-    polish_min_gain: float = 2e-5
-    """Gauss–Newton steps end when the gain between two measurements is smaller than this."""
-
-    polish_min_gain_share: float = 0.03
-    """Gauss–Newton steps also end when the gain is smaller than this share of the excess."""
+    polish_min_gain: float = 1e-3
+    """Newton steps of a factor end when two in a row gain less than this fraction of its error."""
 
     tie_excess: float = 1e-3
     """Starts below it are near the floor; if their excess differs by less, sharper groups win."""
@@ -96,14 +99,17 @@ class Schedule:
     finish_cg_iters: int = 20
     """Maximum steps of conjugate gradients in a Newton step on S."""
 
-    finish_max_steps: int = 60
-    """Maximum number of Newton steps on S for each start that is finished."""
+    finish_max_steps: int = 100
+    """Maximum number of Newton steps on S."""
 
     finish_min_gain: float = 1e-4
     """Newton steps on S end when two in a row lower the error by less than this fraction of it."""
 
     finish_starts: int = 3
-    """Maximum number of starts that are finished on S; the one with the least error is the fit."""
+    """Maximum number of factors that are finished on S; the one with the least error is the fit."""
+
+    finish_within: float = 0.02
+    """A factor is finished if its error on the surrogate is at most this fraction above the least."""
 
     finish_check_every: int = 10
     """Newton steps on S between two checks."""

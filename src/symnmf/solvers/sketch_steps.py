@@ -86,6 +86,12 @@ class SketchWork:
         """Gain of a Newton step on S below which it does not pay."""
         return self.schedule.finish_min_gain * (0.01 if self.precision == "best" else 1.0)
 
+    @property
+    def pool_room(self) -> int:
+        """Number of factors that may be polished at the same time."""
+        entries = self.problem.S.n * self.problem.k
+        return max(1, self.schedule.pool_entries // entries)
+
     def finishes(self, excess: float | None) -> bool:
         """Whether Newton steps on S follow a check that meets the criterion."""
         if self.precision == "fast" or excess is None or self.problem.k == 1:
@@ -107,7 +113,10 @@ class SketchWork:
 
     def excess(self, H: Tensor, TH: Tensor) -> float:
         """Excess with T H in place of S H; the error itself where the excess has no scale."""
-        value = error(H, TH, self.problem.S.frob_sq())
+        return self.excess_of(error(H, TH, self.problem.S.frob_sq()))
+
+    def excess_of(self, value: float) -> float:
+        """Excess of an error; the error itself where the excess has no scale."""
         excess = self.problem.bounds.excess(value)
         return value if excess is None else excess
 

@@ -12,6 +12,7 @@ from symnmf.core.problem import Problem
 from symnmf.core.solver import Check, Solver
 from symnmf.options import option
 from symnmf.solvers.sketch_phases import (
+    ExactNewton,
     Finish,
     Phase,
     SeedRace,
@@ -35,12 +36,13 @@ class Sketched(Solver[SketchState]):
     The last surrogate is exact on the columns of H, costs one product of S at each check, and has
     the stationary points of S. Where T is S (a Gram operator not much wider than k) there is
     nothing to correct. What ADMM does not settle is left to Gauss–Newton steps, first with the
-    corrected surrogate, then with S.
+    corrected surrogate, then with S; far from the floor Newton steps on S take the place of both.
 
     1. Every start begins with a race of seeds: groups of the spectral embedding (whitened and
        scaled, with and without the leading direction), NNDSVD, the paper's random start.
     2. A fit that is not near the floor is offered moves: the most redundant column is given up
-       for the group that the residual shows, if that helps; and Gauss–Newton steps on T.
+       for the group that the residual shows, if that helps. Newton steps on T follow, in one
+       batch with the other seeds and starts.
     3. Of several starts the best is refined; near the floor, of equally good ones the one with
        sharper groups. Their labels give the ``agreement`` of the certificate.
     4. Where the criterion is met far from the floor, which the gate allows below 10 000 rows,
@@ -99,9 +101,11 @@ class Sketched(Solver[SketchState]):
     def improve(self, problem: Problem, state: SketchState, check: Check) -> SketchState:
         """Newton steps on S, where they promise a smaller error."""
         excess = problem.bounds.excess(check.error)
-        if isinstance(state.phase, Finish) or not self.work(problem).finishes(excess):
+        phase, work = state.phase, self.work(problem)
+        finished = isinstance(phase, Finish) or (isinstance(phase, ExactNewton) and phase.finished)
+        if finished or not work.finishes(excess):
             return state
-        return state.enter(Finish(0, 0, None, False))
+        return state.enter(Finish.begin(work, state))
 
     def interrupted(self, state: SketchState) -> SketchState:
         """The best of the starts and seeds so far."""
