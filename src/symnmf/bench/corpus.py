@@ -213,7 +213,7 @@ def baskets(rng: np.random.Generator) -> np.ndarray:
     """How often two articles are bought together, square roots."""
     tastes = rng.gamma(0.15, size=(12, 250))
     buys = rng.poisson(0.3 * tastes[rng.integers(12, size=3000)] + 0.01) > 0
-    return _symmetric(np.sqrt((buys.T @ buys.astype(np.float64))))
+    return _symmetric(np.sqrt(buys.T @ buys.astype(np.float64)))
 
 
 @matrix("confusion, n = 60", 8)

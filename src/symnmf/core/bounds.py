@@ -109,8 +109,8 @@ class ErrorBounds:
         """Share of the distance between error and floor that eigenvalues of noise explain.
 
         The floor counts all k leading eigenvalues. Those that are not a fifth above the edge of
-        noise, 2·sqrt(‖R‖² / n) with R the rest of S, belong to no group: a matrix of independent entries
-        with the norm of R has such eigenvalues (Wigner's semicircle).
+        noise, 2·sqrt(‖R‖² / n) with R the rest of S, belong to no group: a matrix of independent
+        entries with the norm of R has such eigenvalues (Wigner's semicircle).
 
         Returns:
             a number from 0 to 1; None where the error is at the floor or has no excess.
@@ -118,11 +118,14 @@ class ErrorBounds:
         gap = error - self.floor[0]
         if self.excess(error) is None or gap <= 10 * self.resolution:
             return None
-        squares = self.spectrum.values[: self.k].clamp(min=0).square()
-        rest = (self.spectrum.frob_sq - squares.cumsum(0)).clamp(min=0)
-        signal = squares > EDGE**2 * 4 * rest / self.spectrum.n
-        first = int((~signal).nonzero()[0, 0]) if not bool(signal.all()) else len(squares)
-        return min(1.0, float(squares[first:].sum()) / self.spectrum.frob_sq / gap)
+        spectrum = self.spectrum
+        known = spectrum.values[: self.k].clamp(min=0).square()
+        rest = (spectrum.frob_sq - known.cumsum(0)).clamp(min=0)
+        noise = (known <= EDGE**2 * 4 * rest / spectrum.n).nonzero()[:, 0]
+        if not len(noise):
+            return 0.0
+        counted = spectrum.upper(self.k).clamp(min=0).square()  # as the floor counts them
+        return min(1.0, float(counted[noise[0] :].sum()) / spectrum.frob_sq / gap)
 
     def at_floor(self, error: float) -> bool:
         """Whether the error is within the resolution of the floor."""

@@ -26,7 +26,6 @@ from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_seeds import seeds_of_start
 from symnmf.solvers.sketch_steps import Candidate, Correction, Dual, SketchWork, admm_step
 
-
 #: Newton steps in a row that gain little before a factor is left as it is.
 PATIENCE = 2
 
@@ -239,9 +238,10 @@ class MoreSeeds(Phase):
         start = done + 1 + len(self.tried)
         room = work.pool_room - 1
         if done == 0 and start < work.start_count and len(self.tried) < room:
-            seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.kmeans_draws)
+            seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.pool_draws)
             return state.enter(MoreSeeds(self.fit, (*self.tried, work.trial(seeds[0]()))))
-        lost = state.starts.seeds[: max(0, room - len(self.tried))] if done == 0 else ()
+        room = min(room, work.schedule.pool_size - 1) - len(self.tried)
+        lost = state.starts.seeds[: max(0, room)] if done == 0 else ()
         factors = [self.fit, *self.tried, *lost]
         owners = (0, *range(1, 1 + len(self.tried)), *(0 for _ in lost))
         pool = Pool.at(work.T, torch.stack([c.H for c in factors]))

@@ -54,8 +54,11 @@ class Schedule:
     pool_entries: int = 1_000_000
     """Maximum of the entries n·k·b of the b factors that are polished at the same time."""
 
-    pool_size: int = 8
-    """Maximum number of seeds of the first start that are polished with it."""
+    pool_size: int = 4
+    """Factors up to which seeds that lost the race of the first start fill the pool."""
+
+    pool_draws: int = 1
+    """Draws of k-means for each seed of the starts after the first, where they join a pool."""
 
     polish_cg_iters: int = 20
     """Maximum steps of conjugate gradients in a Newton step on the surrogate."""
@@ -109,7 +112,7 @@ class Schedule:
     """Maximum number of factors that are finished on S; the one with the least error is the fit."""
 
     finish_within: float = 0.02
-    """A factor is finished if its error on the surrogate is at most this fraction above the least."""
+    """A factor is finished if its error on the surrogate is within this fraction of the least."""
 
     finish_check_every: int = 10
     """Newton steps on S between two checks."""
