@@ -59,6 +59,14 @@ def walk(S, k, *, start="random", steps=2000, improve=(), **options):
     raise AssertionError("the last phase was not reached")
 
 
+#: Options with which every phase takes part in one of two runs.
+POOR = Schedule(rough_excess=-1.0, poor_excess=-1.0)
+BOTH = (
+    {"precision": "fast", "schedule": POOR},
+    {"schedule": dataclasses.replace(POOR, finish_excess=-1.0)},
+)
+
+
 @pytest.mark.parametrize("part", [3, 8, 40, 70, 90])
 def test_resume_in_every_phase(part, tmp_path):
     b = market("corr", 100)
@@ -77,8 +85,8 @@ def test_the_phases_keep_the_factor_feasible():
     """Through all of them."""
     S, _ = blocks([300, 300, *[10] * 8], 0.1)
     seen = set()
-    for precision in ("fast", "auto"):
-        for state in walk(S, 10, n_init=2, precision=precision):
+    for options in BOTH:
+        for state in walk(S, 10, n_init=2, **options):
             seen.add(type(state.phase))
             assert torch.isfinite(state.H).all()
             assert (state.H >= 0).all()
@@ -93,8 +101,8 @@ def test_every_phase_is_in_the_table_and_the_table_is_what_happens():
     always_rough = Schedule(rough_excess=-1.0, poor_excess=1.0)
     few = Schedule(refine_max_steps=4)
     runs = [
-        walk(hard, 10, n_init=2, precision="fast"),
-        walk(hard, 10, n_init=2),
+        *(walk(hard, 10, n_init=2, **options) for options in BOTH),
+        walk(hard, 10, n_init=3),
         *(
             walk(easy, 4, improve=(phase,), schedule=Schedule(finish_excess=100.0))
             for phase in (CorrectedFit, CorrectedNewton, ExactNewton)
@@ -118,9 +126,9 @@ def test_every_phase_survives_a_checkpoint():
     """The state read back makes the same next step, bit for bit."""
     S, _ = blocks([300, 300, *[10] * 8], 0.1)
     problem, seen = Problem(sn.as_operator(S), 10), set()
-    for precision in ("fast", "auto"):
-        solver, expected = Sketched(n_init=2, precision=precision), None
-        for step, state in enumerate(walk(S, 10, n_init=2, precision=precision)):
+    for options in BOTH:
+        solver, expected = Sketched(n_init=2, **options), None
+        for step, state in enumerate(walk(S, 10, n_init=2, **options)):
             if expected is not None:
                 assert torch.equal(expected, state.H)
             tensors = {}
