@@ -44,9 +44,9 @@ def walk(S, k, *, start="random", steps=2000, improve=(), **options):
     state, since = solver.init_state(problem), 0
     for step in range(steps):
         yield state
-        if isinstance(state.phase, ExactNewton):
-            if ExactNewton not in improve or state.phase.finished:
-                return
+        ended = ExactNewton not in improve or getattr(state.phase, "finished", False)
+        if isinstance(state.phase, ExactNewton) and ended:
+            return
         state = solver.step(problem, state, torch.Generator().manual_seed(step))
         since += 1
         if solver.may_stop(state) and solver.should_check(state, since):
@@ -100,15 +100,16 @@ def test_every_phase_is_in_the_table_and_the_table_is_what_happens():
     never_rough = Schedule(rough_excess=1.0)
     always_rough = Schedule(rough_excess=-1.0, poor_excess=1.0)
     few = Schedule(refine_max_steps=4)
+    later = Schedule(finish_excess=100.0, refine_max_steps=51)
     runs = [
         *(walk(hard, 10, n_init=2, **options) for options in BOTH),
-        walk(hard, 10, n_init=3),
         *(
-            walk(easy, 4, improve=(phase,), schedule=Schedule(finish_excess=100.0))
+            walk(easy, 4, improve=(phase,), schedule=later)
             for phase in (CorrectedFit, CorrectedNewton, ExactNewton)
         ),
         walk(easy, 4, n_init=2, schedule=dataclasses.replace(never_rough, refine_max_steps=20)),
         walk(easy, 4, n_init=2, schedule=always_rough),
+        walk(easy, 4, n_init=2, schedule=dataclasses.replace(always_rough, pool_entries=1)),
         walk(easy, 4, n_init=1, schedule=few),
     ]
     seen = {phase: set() for phase in TRANSITIONS}

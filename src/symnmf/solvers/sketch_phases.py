@@ -3,105 +3,49 @@
 The work on the surrogate T comes first, start by start: :class:`SeedRace`, :class:`SurrogateFit`,
 :class:`ColumnExchange`. Where the first start is not near the floor, the seeds of the others join
 it (:class:`MoreSeeds`) in one batch (:class:`SurrogatePolish`). The best start is then checked on S
-(:class:`FirstCheck`) and refined: :class:`CorrectedFit`, :class:`CorrectedNewton`,
-:class:`ExactNewton`. Where the criterion is met far from the floor, :class:`Finish` takes what
-further steps on S gain. ``TRANSITIONS``, at the end, is the whole machine.
+(:class:`FirstCheck`) and refined by the phases of :mod:`symnmf.solvers.sketch_refinement`.
+``TRANSITIONS``, at the end, is the whole machine.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from symnmf.core.labels import hard_labels
-from symnmf.core.solver import Checkpointable, State
 from symnmf.solvers.column_exchange import exchange_column
 from symnmf.solvers.sketch_newton import Pool
+from symnmf.solvers.sketch_refinement import (
+    CorrectedFit,
+    CorrectedNewton,
+    ExactNewton,
+    Finish,
+    FirstCheck,
+)
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_seeds import seeds_of_start
-from symnmf.solvers.sketch_steps import Candidate, Correction, Dual, SketchWork, admm_step
+from symnmf.solvers.sketch_state import PATIENCE, TRANSITIONS, Phase, SketchState, Starts
+from symnmf.solvers.sketch_steps import Candidate, Dual, SketchWork, admm_step
 
-#: Newton steps in a row that gain little before a factor is left as it is.
-PATIENCE = 2
-
-
-@dataclass
-class Starts(Checkpointable):
-    """The finished starts.
-
-    Attributes:
-        labels: (starts, n) their groups.
-        excesses: on the surrogate.
-        best: the best of them, until it is refined.
-        others: the next best factors, which are finished on S with the best.
-        seeds: seeds of the first start that lost its race, and may be polished with it.
-    """
-
-    labels: Tensor
-    excesses: tuple[float, ...]
-    best: Candidate | None
-    others: tuple[Candidate, ...]
-    seeds: tuple[Candidate, ...]
-
-    @classmethod
-    def none(cls, n: int, device: torch.device) -> Starts:
-        """Before the first start is finished."""
-        return cls(torch.empty(0, n, dtype=torch.int32, device=device), (), None, (), ())
-
-    def with_start(self, H: Tensor, excess: float, schedule: Schedule) -> Starts:
-        """The starts with one more."""
-        labels, margins = hard_labels(H)
-        this = Candidate(H, excess, float(margins.mean()))
-        near = min(excess, *self.excesses, inf) <= schedule.tie_excess
-        return Starts(
-            torch.cat([self.labels, labels.to(torch.int32)[None]]),
-            (*self.excesses, excess),
-            this.or_better(self.best, schedule.tie_excess if near else 0.0),
-            (),
-            (),
-        )
-
-
-@dataclass
-class SketchState(State):
-    """The factor, the phase with its own state, and the finished starts."""
-
-    phase: Phase
-    starts: Starts
-
-    def enter(self, phase: Phase, **changes: Any) -> SketchState:
-        """The state in another phase, or in the same phase with another state."""
-        now, after = type(self.phase), type(phase)
-        assert after is now or after in TRANSITIONS[now], f"{after} cannot follow {now}"
-        return replace(self, phase=phase, **changes)
-
-
-class Phase(Checkpointable, ABC):
-    """A phase: the state that it needs, its step, and its answer to a stagnant check."""
-
-    #: Whether a stagnant check may end the run: not while the next start may do better.
-    may_stop: ClassVar[bool] = False
-
-    def check_every(self, schedule: Schedule) -> int:
-        """Iterations between checks on S."""
-        return schedule.surrogate_check_every
-
-    @abstractmethod
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """One iteration; ``state.phase`` is this phase."""
-
-    def react(self, work: SketchWork, state: SketchState) -> SketchState:
-        """The answer to a stagnant check; the same object means that there is none."""
-        return state
-
-    def best(self, H: Tensor) -> Candidate | None:
-        """The best fit of this phase on the surrogate, ``H`` being the factor of the state."""
-        return None
+__all__ = [
+    "TRANSITIONS",
+    "ColumnExchange",
+    "CorrectedFit",
+    "CorrectedNewton",
+    "ExactNewton",
+    "Finish",
+    "FirstCheck",
+    "MoreSeeds",
+    "Phase",
+    "SeedRace",
+    "SketchState",
+    "Starts",
+    "SurrogateFit",
+    "SurrogatePolish",
+    "finish_start",
+]
 
 
 @dataclass
@@ -327,191 +271,7 @@ def finish_start(
     return state.enter(fresh, H=best.H, SH=None, starts=starts)
 
 
-@dataclass
-class FirstCheck(Phase):
-    """The surrogate is fitted: the fit is checked on S at once, and then refined.
-
-    Attributes:
-        dual: scaled dual of ADMM.
-        excess: excess of the fit on the surrogate.
-    """
-
-    dual: Dual
-    excess: float
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """At once."""
-        return 0
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """The first step of the refinement."""
-        if work.finishes(self.excess):
-            finish = Finish.begin(work, state)
-            return finish.step(work, state.enter(finish), rng)
-        refined = CorrectedFit(self.dual, 0, self.excess, None)
-        return refined.step(work, state.enter(refined), rng)
-
-
-@dataclass
-class CorrectedFit(Phase):
-    """ADMM with the corrected surrogate.
-
-    Attributes:
-        dual: scaled dual of ADMM.
-        steps: number of ADMM steps.
-        excess: excess of the previous fit on the surrogate.
-        correction: correction of the last check; None where the surrogate is S.
-    """
-
-    dual: Dual
-    steps: int
-    excess: float
-    correction: Correction | None
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """A few steps."""
-        return schedule.refine_check_every
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A step of ADMM; too many of them end the phase."""
-        T, correction = work.corrected(state, self.correction)
-        TH = state.product(T) if T is work.problem.S else T.matmul(state.H)
-        H, dual = admm_step(state.H, TH, self.dual)
-        after: Phase = CorrectedFit(dual, self.steps + 1, self.excess, correction)
-        if self.steps + 1 >= work.schedule.refine_max_steps:
-            after = CorrectedNewton(0, correction)
-        return state.enter(after, H=H, SH=None)
-
-    def react(self, work: SketchWork, state: SketchState) -> SketchState:
-        """Near the floor, a larger ρ; elsewhere, Gauss–Newton steps.
-
-        Near the floor there is nothing to gain but the gradient: a larger ρ lowers it without
-        moving the groups, because only V and W have to meet.
-        """
-        if self.excess <= work.schedule.rough_excess:
-            return state.enter(replace(self, dual=Dual(self.dual.U / 2, 2 * self.dual.rho)))
-        return state.enter(CorrectedNewton(0, self.correction))
-
-
-@dataclass
-class CorrectedNewton(Phase):
-    """Gauss–Newton steps with the corrected surrogate.
-
-    Attributes:
-        stagnant_checks: number of stagnant checks in this phase.
-        correction: correction of the last check; None where the surrogate is S.
-    """
-
-    stagnant_checks: int
-    correction: Correction | None
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """A few steps."""
-        return schedule.newton_check_every
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Gauss–Newton step."""
-        T, correction = work.corrected(state, self.correction)
-        H, SH = work.newton_step(T, state, rng)
-        return state.enter(CorrectedNewton(self.stagnant_checks, correction), H=H, SH=SH)
-
-    def react(self, work: SketchWork, state: SketchState) -> SketchState:
-        """After some stagnant checks, steps with S."""
-        checks = self.stagnant_checks + 1
-        if checks < work.schedule.newton_stagnant_checks:
-            return state.enter(CorrectedNewton(checks, self.correction))
-        return state.enter(ExactNewton())
-
-
-@dataclass
-class ExactNewton(Phase):
-    """Gauss–Newton steps with S, until the run ends.
-
-    Attributes:
-        finished: whether the Newton steps on S that follow the criterion were made before.
-    """
-
-    finished: bool = False
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """A few steps."""
-        return schedule.exact_check_every
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Gauss–Newton step."""
-        H, SH = work.newton_step(work.problem.S, state, rng)
-        return state.enter(self, H=H, SH=SH)
-
-
-@dataclass
-class Finish(Phase):
-    """Newton steps on S, of the best factors in one batch, as long as they gain.
-
-    Attributes:
-        steps: number of Newton steps.
-        pool: the factors.
-        done: whether none of them gains any more; the run then ends at the next check.
-    """
-
-    steps: int
-    pool: Pool
-    done: bool
-
-    @property
-    def may_stop(self) -> bool:  # type: ignore[override]
-        """When no factor gains any more."""
-        return self.done
-
-    @classmethod
-    def begin(cls, work: SketchWork, state: SketchState) -> Finish:
-        """The factor of the state and the next best ones."""
-        S, others = work.problem.S, state.starts.others
-        pool = Pool.at(S, state.H[None], None if state.SH is None else state.SH[None])
-        if others:
-            more = Pool.at(S, torch.stack([c.H for c in others]))
-            pool = pool.joined(more)
-        return cls(0, pool, False)
-
-    def check_every(self, schedule: Schedule) -> int:
-        """A few steps; at once when no factor gains any more."""
-        return 0 if self.done else schedule.finish_check_every
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Newton step of the factors that still gain; then of the best one alone."""
-        S, schedule, pool = work.problem.S, work.schedule, self.pool
-        least = work.problem.bounds.resolution * S.frob_sq()
-        gain = work.finish_min_gain * (pool.value + S.frob_sq())
-        active = pool.active(PATIENCE)
-        if self.done:
-            active = torch.tensor([0], device=pool.value.device)
-        pool = pool.stepped(S, work.T, schedule.finish_cg_iters, active, gain.clamp(min=least))
-        steps, best = self.steps + 1, pool.best
-        done = self.done or steps >= schedule.finish_max_steps or not len(pool.active(PATIENCE))
-        if done and len(pool.value) > 1:
-            pool, best = pool.only(torch.tensor([best], device=pool.value.device)), 0
-        starts = replace(state.starts, others=())
-        after = Finish(steps, pool, done)
-        return state.enter(after, H=pool.H[best], SH=pool.SH[best], starts=starts)
-
-    def react(self, work: SketchWork, state: SketchState) -> SketchState:
-        """Where the gradient is still above its gate, Gauss–Newton steps with S."""
-        return state.enter(ExactNewton(True)) if self.done else state
-
-    def best(self, H: Tensor) -> Candidate | None:
-        """The best factor, relative to which nothing else is known."""
-        return Candidate(H, float(self.pool.value.min()), 0.0)
-
-
-#: Phase → the phases that may follow it.
-TRANSITIONS: dict[type[Phase], tuple[type[Phase], ...]] = {
+TRANSITIONS |= {
     SeedRace: (SurrogateFit,),
     SurrogateFit: (ColumnExchange, MoreSeeds, SeedRace, FirstCheck),
     ColumnExchange: (MoreSeeds,),
