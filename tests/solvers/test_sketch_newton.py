@@ -105,10 +105,10 @@ def test_precision_orders_the_errors(seed):
     S = as_operator(noisy(120, 6, seed).float())
     error = {
         precision: solve(Problem(S, 6, 1), Sketched(precision=precision)).certificate.error
-        for precision in ("fast", "auto", "best")
+        for precision in ("fast", "balanced", "best")
     }
-    assert error["best"] <= error["auto"] * (1 + 1e-6)
-    assert error["auto"] <= error["fast"] * (1 + 1e-6)
+    assert error["best"] <= error["balanced"] * (1 + 1e-6)
+    assert error["balanced"] <= error["fast"] * (1 + 1e-6)
 
 
 def test_precision_is_an_option_of_factorize():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from symnmf.core.objective import objective
 from symnmf.operators import SymmetricOperator
 from symnmf.storage.checkpointable import Checkpointable
 
@@ -112,6 +113,8 @@ def products(S: SymmetricOperator, X: Tensor) -> Tensor:  # (b, n, k) -> (b, n, 
 
 def objectives(H: Tensor, SH: Tensor) -> Tensor:  # (b, n, k), (b, n, k) -> (b,)
     """‖HᵀH‖² − 2⟨H, S H⟩ of each factor, summed in float64."""
+    if len(H) == 1:  # may be large: by chunks of rows
+        return torch.tensor([objective(H[0], SH[0])], dtype=torch.float64, device=H.device)
     wide = H.to(torch.float64)
     gram = wide.mT @ wide
     return gram.square().sum(dim=(1, 2)) - 2 * (wide * SH).sum(dim=(1, 2))

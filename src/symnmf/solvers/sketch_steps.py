@@ -71,7 +71,7 @@ class SketchWork:
         cg_iters: steps of conjugate gradients in a Gauss–Newton step.
         n_init: number of starts without the warm start.
         schedule: the constants of the phases.
-        precision: ``"fast"``, ``"auto"`` or ``"best"``.
+        precision: ``"fast"``, ``"balanced"`` or ``"best"``.
     """
 
     problem: Problem
@@ -79,7 +79,7 @@ class SketchWork:
     cg_iters: int
     n_init: int
     schedule: Schedule
-    precision: str = "auto"
+    precision: str = "balanced"
 
     @property
     def finish_min_gain(self) -> float:

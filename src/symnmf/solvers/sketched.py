@@ -54,7 +54,7 @@ class Sketched(Solver[SketchState]):
         penalty: ρ of ADMM against the size of HᵀH.
         cg_iters: steps of conjugate gradients in a Gauss–Newton step.
         n_init: number of starts; they cost time, but no products of S where T is not S.
-        precision: ``"fast"`` ends where the criterion is met; ``"auto"`` goes on while a Newton
+        precision: ``"fast"`` ends where the criterion is met; ``"balanced"`` goes on while a Newton
             step lowers the error by 0.01 % (below 10 000 rows, and where the floor is not
             reached); ``"best"`` goes on while it lowers the error by 0.0001 %, for every size.
         schedule: the constants of the method, which are not options of the registry.
@@ -63,7 +63,7 @@ class Sketched(Solver[SketchState]):
     penalty: float = option(2.0, above=0)
     cg_iters: int = option(10, whole=True, at_least=1)
     n_init: int = option(1, whole=True, at_least=1, at_most=10_000)
-    precision: str = option("auto", choices=("fast", "auto", "best"))
+    precision: str = option("balanced", choices=("fast", "balanced", "best"))
     schedule: Schedule = Schedule()
 
     warm_up = 0

@@ -120,8 +120,8 @@ def scaled_error(S: SymmetricOperator, H: Tensor) -> float:
 def programs(choices: Choices, S: SymmetricOperator, k: int) -> dict[str, Found]:
     """All programs on one matrix; those that are not installed or fail are left out."""
     found = {
-        ONE: ours(S, k, 1, "auto"),
-        FIVE: ours(S, k, 5, "auto"),
+        ONE: ours(S, k, 1, "balanced"),
+        FIVE: ours(S, k, 5, "balanced"),
         BEST: ours(S, k, MANY, "best"),
     }
     seconds = choices.seconds or SECONDS
