@@ -26,6 +26,7 @@ from symnmf.distributed.environment import processes_on_this_machine
 from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called, spelled
+from symnmf.numerics import one_thread_if_small
 from symnmf.operators import DenseOperator, SymmetricOperator, as_operator
 from symnmf.operators.conversion import frame_names
 from symnmf.operators.observed_entries import ObservedEntries, observed_entries
@@ -308,46 +309,47 @@ def run(
     whole_number("max_iter", limit, 0)
     require_checkpoint(resume, checkpoint)
     warn_of_single_events(problem.S.provenance, problem.k)
-    advice = Recommendation(request.name)
-    if request.name == AUTO:
-        advice = advise(problem, try_exact=try_exact)
-    if advice.exact is not None:
-        exact = advice.exact.H
-        found = certify_exact(
-            problem, exact, name="exact", monitor=monitor, callbacks=callbacks, since=since
-        )
-        return _finished(found, advice.reasons)
-    solver, reasons = _solver(problem, request, advice)
-    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        checkpoint = Checkpoint(Path(checkpoint))
-    with ExitStack() as stack:
-        shown: list[Callback] = []
-        if progress and problem.S.process_index == 0:
-            line = Progress(
-                excess=lambda error: problem.bounds.excess(error),
+    with one_thread_if_small(problem.S.cost() * problem.k):
+        advice = Recommendation(request.name)
+        if request.name == AUTO:
+            advice = advise(problem, try_exact=try_exact)
+        if advice.exact is not None:
+            exact = advice.exact.H
+            found = certify_exact(
+                problem, exact, name="exact", monitor=monitor, callbacks=callbacks, since=since
+            )
+            return _finished(found, advice.reasons)
+        solver, reasons = _solver(problem, request, advice)
+        if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint(Path(checkpoint))
+        with ExitStack() as stack:
+            shown: list[Callback] = []
+            if progress and problem.S.process_index == 0:
+                line = Progress(
+                    excess=lambda error: problem.bounds.excess(error),
+                    max_iter=limit,
+                    max_seconds=max_seconds,
+                )
+                shown = [stack.enter_context(line)]
+            found = solve(
+                problem,
+                solver,
+                name=advice.solver,
+                monitor=monitor,
                 max_iter=limit,
                 max_seconds=max_seconds,
+                callbacks=[*shown, *callbacks],
+                checkpoint=checkpoint,
+                resume=resume,
+                since=since,
+                handle_interrupt=handle_interrupt,
             )
-            shown = [stack.enter_context(line)]
-        found = solve(
-            problem,
-            solver,
-            name=advice.solver,
-            monitor=monitor,
-            max_iter=limit,
-            max_seconds=max_seconds,
-            callbacks=[*shown, *callbacks],
-            checkpoint=checkpoint,
-            resume=resume,
-            since=since,
-            handle_interrupt=handle_interrupt,
-        )
-    certificate = found.certificate
-    if request.n_init > 1 and certificate.agreement is None and found.status.good:
-        left = inf if max_seconds is None else max_seconds - found.seconds
-        agreed = starts_agree(problem, request.n_init, left)
-        found = replace(found, certificate=replace(certificate, agreement=agreed))
-    return _finished(found, reasons)
+        certificate = found.certificate
+        if request.n_init > 1 and certificate.agreement is None and found.status.good:
+            left = inf if max_seconds is None else max_seconds - found.seconds
+            agreed = starts_agree(problem, request.n_init, left)
+            found = replace(found, certificate=replace(certificate, agreement=agreed))
+        return _finished(found, reasons)
 
 
 def _solver(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -17,6 +18,36 @@ WIDE_ENTRIES = 1 << 16
 DEPTH = 4096
 #: Number of fixed row chunks, for every number of processes; also the maximum of processes.
 CHUNKS = 64
+
+
+#: Multiplications of a product up to which several threads cost more than they save.
+SMALL_PRODUCT = 2e7
+
+
+@contextmanager
+def one_thread_if_small(work: float) -> Iterator[None]:
+    """One thread of torch inside the block if products are small; the number before afterwards.
+
+    Threads wait for each other at the end of every operation: on a busy machine with more threads
+    than free cores a fit of 20 rows takes thirty times as long as with one thread.
+
+    Arguments:
+        work: multiplications of one product.
+
+    Example:
+        >>> with one_thread_if_small(400.0):
+        ...     torch.get_num_threads()
+        1
+    """
+    before = torch.get_num_threads()
+    if before == 1 or work > SMALL_PRODUCT:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 # ---- random streams: every draw is a function of a seed and a place; no state is stored ----

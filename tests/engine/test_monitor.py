@@ -71,9 +71,11 @@ def test_certificate_of_every_error():
     assert bounds.factors_explained(low) == 10
     assert bounds.factors_explained(bounds.spectrum.rank_one) == 1
     assert bounds.factors_explained(1.0) == 0
-    assert bounds.collapsed(bounds.spectrum.rank_one)
-    assert bounds.collapsed(1.0)
-    assert not bounds.collapsed(low * 1.2)
+    same, different = torch.ones(100, 10), torch.eye(100)[:, :10]
+    assert bounds.collapsed(bounds.spectrum.rank_one, same)
+    assert not bounds.collapsed(bounds.spectrum.rank_one, different)
+    assert bounds.collapsed(1.0, different)  # no better than H = 0
+    assert not bounds.collapsed(low * 1.2, same)
     assert bounds.at_floor(low + 1e-8)
     assert not bounds.at_floor(low + 1e-5)
 
@@ -85,4 +87,4 @@ def test_excess_means_nothing_for_one_column_or_rank_one():
     flat = Monitor().begin(Problem(as_operator(u @ u.T), 3, 7)).bounds
     assert flat.excess(0.0) is None
     assert flat.factors_available() == 1
-    assert not flat.collapsed(1e-9)
+    assert not flat.collapsed(1e-9, torch.ones(50, 3))

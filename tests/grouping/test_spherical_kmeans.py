@@ -150,3 +150,22 @@ def test_what_counts_as_one_direction(noise, degenerate):
         found = sn.spherical_kmeans(S, 4)
     assert found.degenerate == degenerate
     assert found.spread <= found.bound + 1e-6
+
+
+def test_greedy_seeding_finds_the_groups_from_one_start():
+    """Of scikit-learn's k-means on the same rows the single start is no better."""
+    aris = {}
+    for seeding in ("plain", "greedy"):
+        found = []
+        for seed in range(4):
+            b = market("corr", 300, seed)
+            hard = sn.spherical_kmeans(b.operator, b.k, seed=seed, seeding=seeding)
+            found.append(adjusted_rand_score(b.labels, hard.labels))
+        aris[seeding] = sum(found) / len(found)
+    assert aris["greedy"] >= aris["plain"]
+    assert aris["greedy"] > 0.9
+
+
+def test_an_unknown_seeding_is_refused():
+    with pytest.raises(sn.errors.SymnmfError, match="seeding"):
+        sn.spherical_kmeans(torch.ones(3, 3), 2, seeding="random")

@@ -136,7 +136,7 @@ def test_the_last_phases_of_sketched_need_no_more_arrays_than_stated():
     with TensorMemory() as tensors:
         solve(
             made,
-            Recorded(cg_iters=3, schedule=short),
+            Recorded(cg_iters=3, schedule=short, precision="fast"),
             monitor=Monitor(kkt_gate=1e-12),
             max_iter=22,
         )

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -20,7 +21,9 @@ from symnmf.solvers.sketch_phases import (
     CorrectedFit,
     CorrectedNewton,
     ExactNewton,
+    Finish,
     FirstCheck,
+    MoreSeeds,
     Phase,
     SeedRace,
     SurrogateFit,
@@ -32,20 +35,36 @@ from symnmf.storage.checkpoint import Checkpoint
 from symnmf.storage.checkpointable import flatten, unflatten
 
 
-def walk(S, k, *, start="random", steps=2000, **options):
-    """The phases of a run in which every check is stagnant, each with its state after it."""
+def walk(S, k, *, start="random", steps=2000, improve=(), **options):
+    """The phases of a run in which every check is stagnant, each with its state after it.
+
+    ``improve`` are the phases in which a check meets the criterion, far from the floor.
+    """
     problem, solver = Problem(sn.as_operator(S), k, 0, start), Sketched(**options)
     state, since = solver.init_state(problem), 0
     for step in range(steps):
         yield state
-        if isinstance(state.phase, ExactNewton):
+        ended = ExactNewton not in improve or getattr(state.phase, "finished", False)
+        if isinstance(state.phase, ExactNewton) and ended:
             return
         state = solver.step(problem, state, torch.Generator().manual_seed(step))
         since += 1
         if solver.may_stop(state) and solver.should_check(state, since):
             state.SH, since = state.product(problem.S), 0
-            state = solver.react(problem, state, None)
+            before = state
+            if type(state.phase) in improve:
+                state = solver.improve(problem, state, SimpleNamespace(error=1e9))
+            if state is before:
+                state = solver.react(problem, state, None)
     raise AssertionError("the last phase was not reached")
+
+
+#: Options with which every phase takes part in one of two runs.
+POOR = Schedule(rough_excess=-1.0, poor_excess=-1.0)
+BOTH = (
+    {"precision": "fast", "schedule": POOR},
+    {"schedule": dataclasses.replace(POOR, finish_excess=-1.0)},
+)
 
 
 @pytest.mark.parametrize("part", [3, 8, 40, 70, 90])
@@ -66,10 +85,11 @@ def test_the_phases_keep_the_factor_feasible():
     """Through all of them."""
     S, _ = blocks([300, 300, *[10] * 8], 0.1)
     seen = set()
-    for state in walk(S, 10, n_init=2):
-        seen.add(type(state.phase))
-        assert torch.isfinite(state.H).all()
-        assert (state.H >= 0).all()
+    for options in BOTH:
+        for state in walk(S, 10, n_init=2, **options):
+            seen.add(type(state.phase))
+            assert torch.isfinite(state.H).all()
+            assert (state.H >= 0).all()
     assert seen == set(TRANSITIONS)
 
 
@@ -80,10 +100,16 @@ def test_every_phase_is_in_the_table_and_the_table_is_what_happens():
     never_rough = Schedule(rough_excess=1.0)
     always_rough = Schedule(rough_excess=-1.0, poor_excess=1.0)
     few = Schedule(refine_max_steps=4)
+    later = Schedule(finish_excess=100.0, refine_max_steps=51)
     runs = [
-        walk(hard, 10, n_init=2),
+        *(walk(hard, 10, n_init=2, **options) for options in BOTH),
+        *(
+            walk(easy, 4, improve=(phase,), schedule=later)
+            for phase in (CorrectedFit, CorrectedNewton, ExactNewton)
+        ),
         walk(easy, 4, n_init=2, schedule=dataclasses.replace(never_rough, refine_max_steps=20)),
         walk(easy, 4, n_init=2, schedule=always_rough),
+        walk(easy, 4, n_init=2, schedule=dataclasses.replace(always_rough, pool_entries=1)),
         walk(easy, 4, n_init=1, schedule=few),
     ]
     seen = {phase: set() for phase in TRANSITIONS}
@@ -100,17 +126,18 @@ def test_every_phase_is_in_the_table_and_the_table_is_what_happens():
 def test_every_phase_survives_a_checkpoint():
     """The state read back makes the same next step, bit for bit."""
     S, _ = blocks([300, 300, *[10] * 8], 0.1)
-    problem, solver = Problem(sn.as_operator(S), 10), Sketched(n_init=2)
-    seen, expected = set(), None
-    for step, state in enumerate(walk(S, 10, n_init=2)):
-        if expected is not None:
-            assert torch.equal(expected, state.H)
-        tensors = {}
-        text = json.dumps(flatten(state, tensors))
-        copied = unflatten(json.loads(text), {name: t.clone() for name, t in tensors.items()})
-        assert type(copied.phase) is type(state.phase)
-        seen.add(type(copied.phase))
-        expected = solver.step(problem, copied, torch.Generator().manual_seed(step)).H
+    problem, seen = Problem(sn.as_operator(S), 10), set()
+    for options in BOTH:
+        solver, expected = Sketched(n_init=2, **options), None
+        for step, state in enumerate(walk(S, 10, n_init=2, **options)):
+            if expected is not None:
+                assert torch.equal(expected, state.H)
+            tensors = {}
+            text = json.dumps(flatten(state, tensors))
+            copied = unflatten(json.loads(text), {name: t.clone() for name, t in tensors.items()})
+            assert type(copied.phase) is type(state.phase)
+            seen.add(type(copied.phase))
+            expected = solver.step(problem, copied, torch.Generator().manual_seed(step)).H
     assert seen == set(TRANSITIONS)
 
 
@@ -137,16 +164,19 @@ def test_the_schedule_sets_the_length_of_the_phases():
         admm_min_gain_share=0.0,
         exchange_max_moves=1,
         polish_max_steps=3,
+        polish_min_gain=0.0,
         refine_max_steps=5,
         newton_stagnant_checks=2,
     )
     count = {phase: 0 for phase in TRANSITIONS}
-    for state in walk(S, 10, schedule=short):
+    for state in walk(S, 10, schedule=short, precision="fast"):
         count[type(state.phase)] += 1
     assert count[SeedRace] == 6  # four embeddings, NNDSVD, the random start
     assert count[SurrogateFit] == 10 + 1  # the last one measures and leaves
     assert count[ColumnExchange] == 1
+    assert count[MoreSeeds] == 1  # there is no further start
     assert count[SurrogatePolish] == 3 + 1
+    assert count[Finish] == 0  # precision="fast"
     assert count[FirstCheck] == 1
     assert count[CorrectedFit] == 5 - 1  # the first step leaves FirstCheck, the last one the phase
     assert count[CorrectedNewton] == 3  # a check is made as it begins, and after three steps

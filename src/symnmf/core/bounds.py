@@ -5,16 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
+from symnmf.core.columns import distinct_columns
 from symnmf.core.objective import error_resolution
 from symnmf.core.spectrum import Spectrum
 
-#: Above this excess, and with at most half of the available factors, a factor has no groups.
+#: Above this excess, and with at most half of the available factors, a factor may have no groups.
 COLLAPSE_EXCESS = 0.05
 
 
 #: Above this excess a factor is on the plateau of one column, for any number of factors.
 PLATEAU = 0.99
+
+
+#: Two columns coincide if 1 − cosine is at most this fraction of the error of one column, which is
+#: the spread of the rows of S around one direction, and at most the second number.
+COINCIDE, MOST_COINCIDE = 0.1, 0.01
+
+
+#: Eigenvalues of noise end at the edge of the semicircle for large n; unequal degrees and a finite
+#: n spread them to about this multiple of it.
+EDGE = 1.2
 
 
 @dataclass(frozen=True)
@@ -70,14 +82,50 @@ class ErrorBounds:
             self.factors_available(),
         )
 
-    def collapsed(self, error: float) -> bool:
-        """Whether the error is that of a factor without groups."""
+    def may_be_collapsed(self, error: float) -> bool:
+        """Whether the error is one that a factor without groups can have."""
         if error >= 1.0:  # no better than H = 0
             return True
         excess = self.excess(error)
         if excess is None or excess <= COLLAPSE_EXCESS:
             return False
         return excess > PLATEAU or self.factors_explained(error) <= self.factors_available() / 2
+
+    def collapsed(self, error: float, H: Tensor) -> bool:
+        """Whether H has no groups: its error may be that of one column, and its columns coincide.
+
+        A large distance from the floor is not enough: where S is noise, or has negative
+        eigenvalues, no non-negative factor comes near the floor.
+        """
+        if error >= 1.0:
+            return True
+        return self.may_be_collapsed(error) and self.distinct_columns(H) <= self.k / 2
+
+    def distinct_columns(self, H: Tensor) -> int:
+        """Number of columns of H that are used and do not coincide."""
+        return distinct_columns(H, min(MOST_COINCIDE, COINCIDE * self.rank_one))
+
+    def noise_share(self, error: float) -> float | None:
+        """Share of the distance between error and floor that eigenvalues of noise explain.
+
+        The floor counts all k leading eigenvalues. Those that are not a fifth above the edge of
+        noise, 2·sqrt(‖R‖² / n) with R the rest of S, belong to no group: a matrix of independent
+        entries with the norm of R has such eigenvalues (Wigner's semicircle).
+
+        Returns:
+            a number from 0 to 1; None where the error is at the floor or has no excess.
+        """
+        gap = error - self.floor[0]
+        if self.excess(error) is None or gap <= 10 * self.resolution:
+            return None
+        spectrum = self.spectrum
+        known = spectrum.values[: self.k].clamp(min=0).square()
+        rest = (spectrum.frob_sq - known.cumsum(0)).clamp(min=0)
+        noise = (known <= EDGE**2 * 4 * rest / spectrum.n).nonzero()[:, 0]
+        if not len(noise):
+            return 0.0
+        counted = spectrum.upper(self.k).clamp(min=0).square()  # as the floor counts them
+        return min(1.0, float(counted[noise[0] :].sum()) / spectrum.frob_sq / gap)
 
     def at_floor(self, error: float) -> bool:
         """Whether the error is within the resolution of the floor."""

@@ -13,6 +13,10 @@ AGREED = 0.7
 GOOD_FIT = 0.02
 
 
+#: A smaller share of noise in the distance to the floor is not mentioned.
+LEAST_NOISE_SHARE = 0.05
+
+
 @dataclass(frozen=True)
 class Certificate:
     """Quality of H, in numbers that distinguish an optimum from a plateau.
@@ -32,7 +36,8 @@ class Certificate:
         kkt_gate: threshold for ``kkt``.
         kkt_bound: origin of the threshold: ``"criterion"``, or ``"rounding"`` of the gradient.
         resolution: smallest difference of errors that the arithmetic can distinguish.
-        collapsed: whether the columns carry no groups.
+        collapsed: whether the columns carry no groups: the error is far from the floor, and at
+            most half of the columns are used and differ from each other.
         converged: whether the gradient and stagnation gates are met, and H is not collapsed.
         paper_converged: whether the paper's three gates are met, literally, at the check that
             ended the run (the last one after a whole interval).
@@ -43,6 +48,11 @@ class Certificate:
             with a single start.
         observed: share of the entries of S that is observed, over which the error is; there is no
             floor then, no excess, and no number of explained factors. None for all entries.
+        distinct_columns: number of columns of H that are used and do not coincide; None in results
+            of earlier versions.
+        noise_share: share of the distance between error and floor that eigenvalues of the size of
+            noise explain, which no group can reach; None without an excess.
+        starts: number of starts of which the factor is the best.
 
     Example:
         >>> import numpy as np, symnmf as sn
@@ -71,6 +81,9 @@ class Certificate:
     exact: bool = False
     agreement: float | None = None
     observed: float | None = None
+    distinct_columns: int | None = None
+    noise_share: float | None = None
+    starts: int = 1
 
     @property
     def ambiguous(self) -> bool:
@@ -96,12 +109,22 @@ class Certificate:
                 "the entries; no floor is known where entries are missing."
             )
         fit = f"fit{near}, {self.factors_explained} of {self.factors_available} factors explained"
+        fit += self._out_of_reach()
         if not self.converged:
             return f"Not converged: {fit}."
         if self.ambiguous:
             good = "fit good, " if self.excess is None or self.excess <= GOOD_FIT else ""
             return f"Converged, {good}groups ambiguous: {fit}; other starts find other groups."
         return f"Converged: {fit}."
+
+    def _out_of_reach(self) -> str:
+        """What a fit that is far from the floor can be compared with instead."""
+        if self.excess is None or self.excess <= GOOD_FIT:
+            return ""
+        best = f", the best of {self.starts} starts" if self.starts > 1 else ""
+        if self.noise_share is None or self.noise_share < LEAST_NOISE_SHARE:
+            return best
+        return f"{best}; noise explains {100 * self.noise_share:.2g} % of the distance"
 
     def summary(self) -> list[tuple[str, str]]:
         """Name and value of each line, for people.
@@ -131,6 +154,9 @@ class Certificate:
         if self.agreement is not None:
             text = f"{self.agreement:.2f} (1 the same groups, 0 chance)"
             lines.insert(6, ("agreement of starts", text))
+        if self.noise_share is not None and self.excess is not None and self.excess > GOOD_FIT:
+            text = f"{100 * self.noise_share:.2g} % of the distance to the least possible error"
+            lines.insert(5, ("explained by noise", text))
         return lines
 
     def _paper_gates(self) -> str:

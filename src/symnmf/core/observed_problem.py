@@ -58,7 +58,11 @@ class ObservedBounds(ErrorBounds):
         """Zero: the spectrum of S is not known."""
         return 0
 
-    def collapsed(self, error: float) -> bool:
+    def noise_share(self, error: float) -> float | None:
+        """None: there is no floor to measure from."""
+        return None
+
+    def may_be_collapsed(self, error: float) -> bool:
         """Whether several columns fit no better than one."""
         return error >= 1.0 or (self.k > 1 and error > PLATEAU * self.one_column)
 

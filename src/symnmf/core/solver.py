@@ -135,10 +135,27 @@ class Solver(ABC, Generic[StateT]):
         """Agreement of several starts on the groups; None if the solver made a single start."""
         return None
 
+    def start_count(self, state: StateT) -> int:
+        """Number of finished starts of which the factor is the best."""
+        return 1
+
     def reaction_counts(self, state: StateT) -> dict[str, int]:
         """How often the solver has reacted to stagnation, by the kind of reaction."""
         return {}
 
     def react(self, problem: Problem, state: StateT, check: Check) -> StateT:
         """The state to continue from after a stagnant check; the same object for no reaction."""
+        return state
+
+    def improve(self, problem: Problem, state: StateT, check: Check) -> StateT:
+        """The state to continue from after a check that meets the criterion.
+
+        Arguments:
+            problem: problem to solve.
+            state: state at the check.
+            check: check that meets the criterion.
+
+        Returns:
+            the same object to end the run; another state if further steps promise a smaller error.
+        """
         return state

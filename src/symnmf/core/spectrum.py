@@ -102,6 +102,10 @@ class Spectrum:
         resolution = float(torch.finfo(self.vectors.dtype).eps) * float(self.values[0])
         return int((self._raised[:most] > resolution).sum())
 
+    def upper(self, m: int) -> Tensor:  # (≤ m,)
+        """Upper bounds of the first eigenvalues, as the floor counts them."""
+        return self._raised[:m]
+
     @property
     def _rounding(self) -> float:
         """Rounding of λ₁² / ‖S‖² by sums of n products in the precision of S."""

@@ -161,18 +161,31 @@ class RunMonitor:
         """Whether the criterion is met: that of the paper, or ours, which excludes collapse."""
         if self.monitor.paper:
             return check.paper_gates
-        return check.gates_met and not self.bounds.collapsed(check.error)
+        return check.gates_met and not self.collapsed(check)
+
+    def collapsed(self, check: Check, H: Tensor | None = None) -> bool:
+        """Whether the factor of a check has no groups; by default that of the last check."""
+        H = self.last_H if H is None else H
+        assert H is not None
+        return self.bounds.collapsed(check.error, H)
 
     def given_up(self) -> bool:
         """Whether there was no progress for ``patience`` checks."""
         return not self.monitor.paper and self.quiet >= self.monitor.patience
 
-    def certify(self, check: Check) -> Certificate:
-        """The certificate of a check; the paper's gates are those of the end of the run."""
+    def certify(self, check: Check, H: Tensor | None = None) -> Certificate:
+        """The certificate of a check; the paper's gates are those of the end of the run.
+
+        Arguments:
+            check: check to certify.
+            H: its factor; by default that of the last check.
+        """
         ended = next((c for c in reversed(self.history) if c.whole), check)
         first = next((c.iteration for c in self.history if c.paper_gates), None)
         low, high = self.bounds.floor
-        collapsed = self.bounds.collapsed(check.error)
+        H = self.last_H if H is None else H
+        assert H is not None
+        collapsed = self.collapsed(check, H)
         wanted = self.monitor.gate(self.problem.S.n)
         return Certificate(
             error=check.error,
@@ -192,6 +205,8 @@ class RunMonitor:
             paper_converged=ended.paper_gates,
             paper_iteration=first,
             observed=self.problem.share,
+            distinct_columns=self.bounds.distinct_columns(H),
+            noise_share=self.bounds.noise_share(check.error),
         )
 
     def _kkt(self, H: Tensor, SH: Tensor) -> tuple[float, float]:

@@ -160,7 +160,9 @@ class _Driver:
                     if self.solver.should_check(self.state, self.iteration - self.last.iteration):
                         check = self._measure(complete=self.solver.may_stop(self.state))
                         status = self._status(check, self._notify(callbacks))
-                        if status is None:
+                        if status is Status.CONVERGED and self._improve(check):
+                            status = None
+                        elif status is None:
                             status = self._react(check)
                         if status is None:
                             self.save(None)
@@ -241,6 +243,13 @@ class _Driver:
             return Status.CONVERGED
         return Status.STOPPED if stop else None
 
+    def _improve(self, check: Check) -> bool:
+        """Whether the solver goes on although the criterion is met."""
+        better = self.solver.improve(self.problem, self.state, check)
+        goes_on = better is not self.state
+        self.state = better
+        return goes_on
+
     def _react(self, check: Check) -> Status | None:
         """Let the solver react to stagnation; end the run if there was no progress for too long."""
         if check.stagnant:
@@ -253,7 +262,7 @@ class _Driver:
         """COLLAPSED for a run that ended on a factor without groups; otherwise the status."""
         ended = status in (Status.CONVERGED, Status.STAGNATED) or self.last.gates_met
         if ended and status is not Status.STOPPED:
-            return Status.COLLAPSED if self.monitor.bounds.collapsed(self.last.error) else status
+            return Status.COLLAPSED if self.monitor.collapsed(self.last) else status
         return status
 
     # ---- begin, save, result ----
@@ -316,14 +325,18 @@ class _Driver:
             place, H = last, self.state.H
         if status is Status.CONVERGED and history[place].kkt_ratio >= 1:
             place, H = last, self.state.H
-        certificate = self.monitor.certify(history[place])
+        certificate = self.monitor.certify(history[place], H)
         if status is Status.CONVERGED:  # according to the last check
             certificate = replace(certificate, converged=True)
         resumed = () if self.resumed is None else (f"resumed at iteration {self.resumed}",)
         return Result(
             H=problem.to_input_scale(H),
             status=status,
-            certificate=replace(certificate, agreement=self.solver.agreement(self.state)),
+            certificate=replace(
+                certificate,
+                agreement=self.solver.agreement(self.state),
+                starts=self.solver.start_count(self.state),
+            ),
             history=tuple(history),
             solver=name,
             seed=problem.seed,

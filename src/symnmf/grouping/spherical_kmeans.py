@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import torch
@@ -15,12 +16,14 @@ from symnmf.core.problem import Problem
 from symnmf.errors import DegenerateWarning
 from symnmf.numerics import torch_stream
 from symnmf.operators import SymmetricOperator, as_operator
-from symnmf.options import whole_number
+from symnmf.options import choice, whole_number
 from symnmf.planning.recommendation import angular_collapse, one_direction
 
 #: The paper's rule: stop when the objective drops by less than this fraction of itself.
 LEAST_RELATIVE_DROP = 1e-4
 MAX_PASSES = 100
+#: How the first centres are chosen: the best of several draws for each, or the only draw.
+SEEDINGS = ("greedy", "plain")
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,22 @@ class HardGroups:
     degenerate: bool
 
 
-def spherical_kmeans(S: Any, k: int, *, seed: int = 0, n_init: int = 1) -> HardGroups:
+def spherical_kmeans(
+    S: Any, k: int, *, seed: int = 0, n_init: int = 1, seeding: str = "greedy"
+) -> HardGroups:
     """Hard groups of the rows of S by direction: Lloyd's passes from k-means++ in cosine distance.
 
     A pass costs two products of S with k columns; rows are normalized in the products, not in a
-    copy of S.
+    copy of S. The first centres cost 3 + log k products where they are chosen greedily, and two
+    where they are drawn one by one.
 
     Arguments:
         S: matrix or operator, as for :func:`symnmf.factorize`.
         k: number of groups.
         seed: seed of the starts.
         n_init: number of starts; the best partition is returned.
+        seeding: ``"greedy"`` takes the best of 2 + log k draws for each first centre, as
+            scikit-learn does; ``"plain"`` takes the only draw, as in the founding paper.
 
     Example:
         >>> import numpy as np
@@ -69,13 +77,14 @@ def spherical_kmeans(S: Any, k: int, *, seed: int = 0, n_init: int = 1) -> HardG
         >>> spherical_kmeans(S, 2).labels.unique(return_counts=True)[1]
         tensor([3, 3])
     """
+    choice("seeding", seeding, SEEDINGS)
     problem = Problem(as_operator(S), k, seed)
     n_init = whole_number("n_init", n_init, 1, 10_000)
     rows = UnitRows(problem.S)
     left, right = angular_collapse(problem)
     degenerate = one_direction(problem)
     starts = (torch_stream(seed, "spherical", start) for start in range(n_init))
-    runs = [_run(rows, k, rng) for rng in starts]
+    runs = [_run(rows, k, rng, seeding) for rng in starts]
     best = min(runs, key=lambda run: rows.objective(run.fit))
     if degenerate:
         warnings.warn(
@@ -99,9 +108,9 @@ def spherical_kmeans(S: Any, k: int, *, seed: int = 0, n_init: int = 1) -> HardG
     )
 
 
-def _run(rows: UnitRows, k: int, rng: torch.Generator) -> Partition:
-    """One start: plain k-means++ in cosine distance, as in the paper, then Lloyd's passes."""
-    places = spread(rows, k, rng, trials=1)
+def _run(rows: UnitRows, k: int, rng: torch.Generator, seeding: str) -> Partition:
+    """One start: k-means++ in cosine distance, then Lloyd's passes."""
+    places = spread(rows, k, rng, trials=1 if seeding == "plain" else 2 + int(log(k)))
     return lloyd(rows, rows.directions(places, k), k, MAX_PASSES, ObjectiveSettled(rows))
 
 
@@ -139,8 +148,16 @@ class UnitRows:
         return self.sums(chosen)
 
     def distances(self, places: Tensor) -> Tensor:  # (p,) -> (n, p)
-        """1 − cosine between all rows and the given rows."""
-        cosine = self.cosines(self.directions(places, len(places))).to(torch.float64)
+        """1 − cosine between all rows and the given rows; one product of S with p columns.
+
+        Several rows are read as a block, one row is a product with a single column.
+        """
+        if len(places) > 1:
+            everything = torch.arange(self.S.n, device=self.S.device)
+            chosen = self.S.block(places, everything).T * self.scale[places]
+        else:
+            chosen = self.directions(places, 1)
+        cosine = self.cosines(chosen).to(torch.float64)
         return (1 - cosine).clamp_(min=0) * self.known[:, None]
 
     def nearest(self, centres: Tensor) -> tuple[Tensor, Tensor]:  # (n, k) -> (n,), (n,)

@@ -74,6 +74,12 @@ class SparseOperator(SymmetricOperator):
         """Mean entry, zeros included."""
         return float(self.values.sum(dtype=torch.float64)) / self.n**2
 
+    def row_norms(self) -> Tensor:
+        """Euclidean norm of each row, from the stored entries."""
+        squares = torch.zeros(self.n, dtype=torch.float64, device=self.device)
+        squares.index_add_(0, self._rows, self.values.to(torch.float64).square())
+        return squares.sqrt_().to(self.dtype)
+
     def cost(self) -> float:
         """One multiplication per stored entry."""
         return float(len(self.values))

@@ -1,89 +1,51 @@
 """The phases of the sketched solver, each with its own state, and which may follow which.
 
 The work on the surrogate T comes first, start by start: :class:`SeedRace`, :class:`SurrogateFit`,
-:class:`ColumnExchange`, :class:`SurrogatePolish`. The best start is then checked on S
-(:class:`FirstCheck`) and refined: :class:`CorrectedFit`, :class:`CorrectedNewton`,
-:class:`ExactNewton`. ``TRANSITIONS``, at the end, is the whole machine.
+:class:`ColumnExchange`. Where the first start is not near the floor, the seeds of the others join
+it (:class:`MoreSeeds`) in one batch (:class:`SurrogatePolish`). The best start is then checked on S
+(:class:`FirstCheck`) and refined by the phases of :mod:`symnmf.solvers.sketch_refinement`.
+``TRANSITIONS``, at the end, is the whole machine.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from symnmf.core.labels import hard_labels
-from symnmf.core.solver import Checkpointable, State
 from symnmf.solvers.column_exchange import exchange_column
+from symnmf.solvers.sketch_newton import Pool
+from symnmf.solvers.sketch_refinement import (
+    CorrectedFit,
+    CorrectedNewton,
+    ExactNewton,
+    Finish,
+    FirstCheck,
+)
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_seeds import seeds_of_start
-from symnmf.solvers.sketch_steps import Candidate, Correction, Dual, SketchWork, admm_step
+from symnmf.solvers.sketch_state import PATIENCE, TRANSITIONS, Phase, SketchState, Starts
+from symnmf.solvers.sketch_steps import Candidate, Dual, SketchWork, admm_step
 
-
-@dataclass
-class Starts(Checkpointable):
-    """The finished starts.
-
-    Attributes:
-        labels: (starts, n) their groups.
-        excesses: on the surrogate.
-        best: the best of them, until it is refined.
-    """
-
-    labels: Tensor
-    excesses: tuple[float, ...]
-    best: Candidate | None
-
-    def with_start(self, H: Tensor, excess: float, tie_excess: float) -> Starts:
-        """The starts with one more."""
-        labels, margins = hard_labels(H)
-        this = Candidate(H, excess, float(margins.mean()))
-        return Starts(
-            torch.cat([self.labels, labels.to(torch.int32)[None]]),
-            (*self.excesses, excess),
-            this.or_better(self.best, tie_excess),
-        )
-
-
-@dataclass
-class SketchState(State):
-    """The factor, the phase with its own state, and the finished starts."""
-
-    phase: Phase
-    starts: Starts
-
-    def enter(self, phase: Phase, **changes: Any) -> SketchState:
-        """The state in another phase, or in the same phase with another state."""
-        now, after = type(self.phase), type(phase)
-        assert after is now or after in TRANSITIONS[now], f"{after} cannot follow {now}"
-        return replace(self, phase=phase, **changes)
-
-
-class Phase(Checkpointable, ABC):
-    """A phase: the state that it needs, its step, and its answer to a stagnant check."""
-
-    #: Whether a stagnant check may end the run: not while the next start may do better.
-    may_stop: ClassVar[bool] = False
-
-    def check_every(self, schedule: Schedule) -> int:
-        """Iterations between checks on S."""
-        return schedule.surrogate_check_every
-
-    @abstractmethod
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """One iteration; ``state.phase`` is this phase."""
-
-    def react(self, work: SketchWork, state: SketchState) -> SketchState:
-        """The answer to a stagnant check; the same object means that there is none."""
-        return state
-
-    def best(self, H: Tensor) -> Candidate | None:
-        """The best fit of this phase on the surrogate, ``H`` being the factor of the state."""
-        return None
+__all__ = [
+    "TRANSITIONS",
+    "ColumnExchange",
+    "CorrectedFit",
+    "CorrectedNewton",
+    "ExactNewton",
+    "Finish",
+    "FirstCheck",
+    "MoreSeeds",
+    "Phase",
+    "SeedRace",
+    "SketchState",
+    "Starts",
+    "SurrogateFit",
+    "SurrogatePolish",
+    "finish_start",
+]
 
 
 @dataclass
@@ -104,9 +66,23 @@ class SeedRace(Phase):
         seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.kmeans_draws)
         seed = work.trial(seeds[self.tried]())
         leader = seed.or_better(self.leader, work.schedule.race_excess)
+        starts = state.starts
+        if start == 0:
+            loser = self.leader if leader is seed else seed
+            starts = self._with_loser(work, starts, loser)
         if self.tried + 1 < len(seeds):
-            return state.enter(SeedRace(self.tried + 1, leader))
-        return state.enter(SurrogateFit.begin(work, leader.H), H=leader.H, SH=None)
+            return state.enter(SeedRace(self.tried + 1, leader), starts=starts)
+        fit = SurrogateFit.begin(work, leader.H)
+        return state.enter(fit, H=leader.H, SH=None, starts=starts)
+
+    @staticmethod
+    def _with_loser(work: SketchWork, starts: Starts, loser: Candidate | None) -> Starts:
+        """The starts with a seed that may be polished later, as far as there is room."""
+        room = min(work.pool_room, work.schedule.pool_size) - 1
+        if loser is None or room < 1:
+            return starts
+        seeds = sorted((*starts.seeds, loser), key=lambda c: c.excess)
+        return replace(starts, seeds=tuple(seeds[:room]))
 
     def best(self, H: Tensor) -> Candidate | None:
         """The best seed so far."""
@@ -153,7 +129,7 @@ class SurrogateFit(Phase):
         if excess <= work.schedule.rough_excess:
             return finish_start(work, state, excess, self.dual)
         if excess <= work.schedule.poor_excess:
-            return state.enter(SurrogatePolish(0, excess))
+            return state.enter(MoreSeeds(Candidate.of(state.H, excess), ()))
         return state.enter(ColumnExchange(0, Candidate.of(state.H, excess)))
 
     def best(self, H: Tensor) -> Candidate | None:
@@ -181,7 +157,7 @@ class ColumnExchange(Phase):
         leader = moved if helped else leader
         if helped and self.moves + 1 < work.schedule.exchange_max_moves:
             return state.enter(ColumnExchange(self.moves + 1, leader))
-        return state.enter(SurrogatePolish(0, leader.excess), H=leader.H, SH=None)
+        return state.enter(MoreSeeds(leader, ()), H=leader.H, SH=None)
 
     def best(self, H: Tensor) -> Candidate | None:
         """The best fit so far."""
@@ -189,36 +165,90 @@ class ColumnExchange(Phase):
 
 
 @dataclass
-class SurrogatePolish(Phase):
-    """Gauss–Newton steps on the surrogate, until they gain little.
+class MoreSeeds(Phase):
+    """Each iteration tries the seed of one more start; none where the first start was good.
 
     Attributes:
-        steps: number of Gauss–Newton steps.
-        excess: excess at the last measurement.
+        fit: fit of the start so far.
+        tried: the seeds of the starts after it.
+    """
+
+    fit: Candidate
+    tried: tuple[Candidate, ...]
+
+    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
+        """Try a seed; after the last one, begin to polish."""
+        done = len(state.starts.excesses)
+        start = done + 1 + len(self.tried)
+        room = work.pool_room - 1
+        if done == 0 and start < work.start_count and len(self.tried) < room:
+            seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.pool_draws)
+            return state.enter(MoreSeeds(self.fit, (*self.tried, work.trial(seeds[0]()))))
+        room = min(room, work.schedule.pool_size - 1) - len(self.tried)
+        lost = state.starts.seeds[: max(0, room)] if done == 0 else ()
+        factors = [self.fit, *self.tried, *lost]
+        owners = (0, *range(1, 1 + len(self.tried)), *(0 for _ in lost))
+        pool = Pool.at(work.T, torch.stack([c.H for c in factors]))
+        starts = replace(state.starts, seeds=())
+        return state.enter(SurrogatePolish(0, pool, owners), starts=starts)
+
+    def best(self, H: Tensor) -> Candidate | None:
+        """The best fit so far."""
+        return min((self.fit, *self.tried), key=lambda c: c.excess)
+
+
+@dataclass
+class SurrogatePolish(Phase):
+    """Newton steps on the surrogate, of all starts in one batch, until they gain little.
+
+    Attributes:
+        steps: number of Newton steps.
+        pool: the factors.
+        owners: the start to which each of them belongs, from the first that is not finished.
     """
 
     steps: int
-    excess: float
+    pool: Pool
+    owners: tuple[int, ...]
 
     def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Gauss–Newton step, after a measurement now and then."""
-        excess, schedule = self.excess, work.schedule
-        if self.steps > 0 and self.steps % schedule.polish_measure_every == 0:
-            excess = work.excess(state.H, work.T.matmul(state.H))
-            least = max(schedule.polish_min_gain, schedule.polish_min_gain_share * excess)
-            settled = self.excess - excess < least
-            if settled or self.steps >= schedule.polish_max_steps:
-                return finish_start(work, state, excess, None)
-        H, SH = work.newton_step(work.T, state, rng)
-        return state.enter(SurrogatePolish(self.steps + 1, excess), H=H, SH=SH)
+        """A Newton step of the factors that still gain."""
+        active = self.pool.active(PATIENCE)
+        if not len(active) or self.steps >= work.schedule.polish_max_steps:
+            return self._leave(work, state)
+        frob_sq = work.problem.S.frob_sq()
+        least = work.schedule.polish_min_gain * (self.pool.value + frob_sq).clamp(min=0)
+        pool = self.pool.stepped(work.T, work.T, work.schedule.polish_cg_iters, active, least)
+        after = SurrogatePolish(self.steps + 1, pool, self.owners)
+        return state.enter(after, H=pool.H[pool.best], SH=None)
+
+    def _leave(self, work: SketchWork, state: SketchState) -> SketchState:
+        """Finish each start with the best of its factors; keep the next best for S."""
+        pool, schedule = self.pool, work.schedule
+        errors = (1 + pool.value / work.problem.S.frob_sq()).clamp(min=0).tolist()
+        order = sorted(range(len(errors)), key=lambda m: errors[m])
+        chosen = [next(m for m in order if self.owners[m] == o) for o in sorted({*self.owners})]
+        for m in chosen[:-1]:
+            excess = work.excess_of(errors[m])
+            state = replace(state, starts=state.starts.with_start(pool.H[m], excess, schedule))
+        near = errors[order[0]] * (1 + schedule.finish_within)
+        spare = [m for m in order[1:] if errors[m] <= near][: schedule.finish_starts - 1]
+        others = tuple(Candidate(pool.H[m], work.excess_of(errors[m]), 0.0) for m in spare)
+        last = chosen[-1]
+        state = state.enter(self, H=pool.H[last], SH=None)
+        return finish_start(work, state, work.excess_of(errors[last]), None, others)
 
     def best(self, H: Tensor) -> Candidate | None:
-        """The factor with its last excess."""
-        return Candidate(H, self.excess, 0.0)
+        """The best factor, relative to which nothing else is known."""
+        return Candidate(H, float(self.pool.value.min()), 0.0)
 
 
 def finish_start(
-    work: SketchWork, state: SketchState, excess: float, dual: Dual | None
+    work: SketchWork,
+    state: SketchState,
+    excess: float,
+    dual: Dual | None,
+    others: tuple[Candidate, ...] = (),
 ) -> SketchState:
     """Add a start to the finished ones; begin the next start, or check the best one on S.
 
@@ -227,142 +257,29 @@ def finish_start(
         state: state whose factor is the fit.
         excess: excess of the fit on the surrogate.
         dual: dual of the fit where it is from ADMM alone; the refinement then continues with it.
+        others: factors that are finished on S with the best one.
     """
-    starts = state.starts.with_start(state.H, excess, work.schedule.tie_excess)
+    starts = state.starts.with_start(state.H, excess, work.schedule)
     if len(starts.excesses) < work.start_count:
         return state.enter(SeedRace(0, None), starts=starts)
     best = starts.best
     assert best is not None
-    starts = replace(starts, best=None)
+    starts = replace(starts, best=None, others=others)
     if best.H is state.H and dual is not None:
         return state.enter(FirstCheck(dual, excess), starts=starts)
     fresh = FirstCheck(work.fresh_dual(best.H), best.excess)
     return state.enter(fresh, H=best.H, SH=None, starts=starts)
 
 
-@dataclass
-class FirstCheck(Phase):
-    """The surrogate is fitted: the fit is checked on S at once, and then refined.
-
-    Attributes:
-        dual: scaled dual of ADMM.
-        excess: excess of the fit on the surrogate.
-    """
-
-    dual: Dual
-    excess: float
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """At once."""
-        return 0
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """The first step of the refinement."""
-        refined = CorrectedFit(self.dual, 0, self.excess, None)
-        return refined.step(work, state.enter(refined), rng)
-
-
-@dataclass
-class CorrectedFit(Phase):
-    """ADMM with the corrected surrogate.
-
-    Attributes:
-        dual: scaled dual of ADMM.
-        steps: number of ADMM steps.
-        excess: excess of the previous fit on the surrogate.
-        correction: correction of the last check; None where the surrogate is S.
-    """
-
-    dual: Dual
-    steps: int
-    excess: float
-    correction: Correction | None
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """A few steps."""
-        return schedule.refine_check_every
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A step of ADMM; too many of them end the phase."""
-        T, correction = work.corrected(state, self.correction)
-        TH = state.product(T) if T is work.problem.S else T.matmul(state.H)
-        H, dual = admm_step(state.H, TH, self.dual)
-        after: Phase = CorrectedFit(dual, self.steps + 1, self.excess, correction)
-        if self.steps + 1 >= work.schedule.refine_max_steps:
-            after = CorrectedNewton(0, correction)
-        return state.enter(after, H=H, SH=None)
-
-    def react(self, work: SketchWork, state: SketchState) -> SketchState:
-        """Near the floor, a larger ρ; elsewhere, Gauss–Newton steps.
-
-        Near the floor there is nothing to gain but the gradient: a larger ρ lowers it without
-        moving the groups, because only V and W have to meet.
-        """
-        if self.excess <= work.schedule.rough_excess:
-            return state.enter(replace(self, dual=Dual(self.dual.U / 2, 2 * self.dual.rho)))
-        return state.enter(CorrectedNewton(0, self.correction))
-
-
-@dataclass
-class CorrectedNewton(Phase):
-    """Gauss–Newton steps with the corrected surrogate.
-
-    Attributes:
-        stagnant_checks: number of stagnant checks in this phase.
-        correction: correction of the last check; None where the surrogate is S.
-    """
-
-    stagnant_checks: int
-    correction: Correction | None
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """A few steps."""
-        return schedule.newton_check_every
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Gauss–Newton step."""
-        T, correction = work.corrected(state, self.correction)
-        H, SH = work.newton_step(T, state, rng)
-        return state.enter(CorrectedNewton(self.stagnant_checks, correction), H=H, SH=SH)
-
-    def react(self, work: SketchWork, state: SketchState) -> SketchState:
-        """After some stagnant checks, steps with S."""
-        checks = self.stagnant_checks + 1
-        if checks < work.schedule.newton_stagnant_checks:
-            return state.enter(CorrectedNewton(checks, self.correction))
-        return state.enter(ExactNewton())
-
-
-@dataclass
-class ExactNewton(Phase):
-    """Gauss–Newton steps with S, until the run ends."""
-
-    may_stop: ClassVar[bool] = True
-
-    def check_every(self, schedule: Schedule) -> int:
-        """A few steps."""
-        return schedule.exact_check_every
-
-    def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """A Gauss–Newton step."""
-        H, SH = work.newton_step(work.problem.S, state, rng)
-        return state.enter(self, H=H, SH=SH)
-
-
-#: Phase → the phases that may follow it.
-TRANSITIONS: dict[type[Phase], tuple[type[Phase], ...]] = {
+TRANSITIONS |= {
     SeedRace: (SurrogateFit,),
-    SurrogateFit: (ColumnExchange, SurrogatePolish, SeedRace, FirstCheck),
-    ColumnExchange: (SurrogatePolish,),
+    SurrogateFit: (ColumnExchange, MoreSeeds, SeedRace, FirstCheck),
+    ColumnExchange: (MoreSeeds,),
+    MoreSeeds: (SurrogatePolish,),
     SurrogatePolish: (SeedRace, FirstCheck),
-    FirstCheck: (CorrectedFit,),
-    CorrectedFit: (CorrectedNewton,),
-    CorrectedNewton: (ExactNewton,),
-    ExactNewton: (),
+    FirstCheck: (CorrectedFit, Finish),
+    CorrectedFit: (CorrectedNewton, Finish),
+    CorrectedNewton: (ExactNewton, Finish),
+    ExactNewton: (Finish,),
+    Finish: (ExactNewton,),
 }

@@ -40,7 +40,7 @@ class Schedule:
     """A fit by ADMM also ends when the gain is smaller than this share of the excess."""
 
     rough_excess: float = 5e-4
-    """A fit above it gets Gauss–Newton steps, which gain more where ADMM has become slow."""
+    """A fit above it gets Newton steps, which gain more where ADMM has become slow."""
 
     poor_excess: float = 2e-3
     """A fit above it is offered exchanges of columns first."""
@@ -51,20 +51,26 @@ class Schedule:
     exchange_min_gain: float = 1e-4
     """An exchange with a smaller gain is undone, and no other one follows."""
 
+    pool_entries: int = 1_000_000
+    """Maximum of the entries n·k·b of the b factors that are polished at the same time."""
+
+    pool_size: int = 4
+    """Factors up to which seeds that lost the race of the first start fill the pool."""
+
+    pool_draws: int = 1
+    """Draws of k-means for each seed of the starts after the first, where they join a pool."""
+
+    polish_cg_iters: int = 20
+    """Maximum steps of conjugate gradients in a Newton step on the surrogate."""
+
     polish_max_steps: int = 60
-    """Maximum number of Gauss–Newton steps on the surrogate."""
+    """Maximum number of Newton steps on the surrogate."""
 
-    polish_measure_every: int = 3
-    """Gauss–Newton steps between two measurements of the excess."""
-
-    polish_min_gain: float = 2e-5
-    """Gauss–Newton steps end when the gain between two measurements is smaller than this."""
-
-    polish_min_gain_share: float = 0.03
-    """Gauss–Newton steps also end when the gain is smaller than this share of the excess."""
+    polish_min_gain: float = 1e-3
+    """Newton steps of a factor end when two in a row gain less than this fraction of its error."""
 
     tie_excess: float = 1e-3
-    """Starts whose excess differs by less are compared by how sharp their groups are."""
+    """Starts below it are near the floor; if their excess differs by less, sharper groups win."""
 
     agreement_excess: float = 1e-2
     """Starts whose excess is at most this much above the best count for the agreement."""
@@ -86,3 +92,27 @@ class Schedule:
 
     exact_check_every: int = 10
     """Iterations between checks on S during Gauss–Newton with S."""
+
+    finish_excess: float = 5e-4
+    """Excess on S above which Newton steps on S follow a check that meets the criterion."""
+
+    finish_max_rows: int = 10_000
+    """Rows of S from which on the gate of the gradient is tight, and the criterion ends the run."""
+
+    finish_cg_iters: int = 20
+    """Maximum steps of conjugate gradients in a Newton step on S."""
+
+    finish_max_steps: int = 100
+    """Maximum number of Newton steps on S."""
+
+    finish_min_gain: float = 1e-4
+    """Newton steps on S end when two in a row lower the error by less than this fraction of it."""
+
+    finish_starts: int = 3
+    """Maximum number of factors that are finished on S; the one with the least error is the fit."""
+
+    finish_within: float = 0.02
+    """A factor is finished if its error on the surrogate is within this fraction of the least."""
+
+    finish_check_every: int = 10
+    """Newton steps on S between two checks."""

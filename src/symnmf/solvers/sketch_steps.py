@@ -71,6 +71,7 @@ class SketchWork:
         cg_iters: steps of conjugate gradients in a Gauss–Newton step.
         n_init: number of starts without the warm start.
         schedule: the constants of the phases.
+        precision: ``"fast"``, ``"balanced"`` or ``"best"``.
     """
 
     problem: Problem
@@ -78,6 +79,27 @@ class SketchWork:
     cg_iters: int
     n_init: int
     schedule: Schedule
+    precision: str = "balanced"
+
+    @property
+    def finish_min_gain(self) -> float:
+        """Gain of a Newton step on S below which it does not pay."""
+        return self.schedule.finish_min_gain * (0.01 if self.precision == "best" else 1.0)
+
+    @property
+    def pool_room(self) -> int:
+        """Number of factors that may be polished at the same time."""
+        entries = self.problem.S.n * self.problem.k
+        return max(1, self.schedule.pool_entries // entries)
+
+    def finishes(self, excess: float | None) -> bool:
+        """Whether Newton steps on S follow a check that meets the criterion."""
+        if self.precision == "fast" or excess is None or self.problem.k == 1:
+            return False
+        if self.precision == "best":
+            return True
+        small = self.problem.S.n < self.schedule.finish_max_rows
+        return small and excess > self.schedule.finish_excess
 
     @property
     def T(self) -> SymmetricOperator:
@@ -91,7 +113,10 @@ class SketchWork:
 
     def excess(self, H: Tensor, TH: Tensor) -> float:
         """Excess with T H in place of S H; the error itself where the excess has no scale."""
-        value = error(H, TH, self.problem.S.frob_sq())
+        return self.excess_of(error(H, TH, self.problem.S.frob_sq()))
+
+    def excess_of(self, value: float) -> float:
+        """Excess of an error; the error itself where the excess has no scale."""
         excess = self.problem.bounds.excess(value)
         return value if excess is None else excess
 

@@ -76,6 +76,10 @@ class ObservedSolver(Solver[Any]):
         """How far the inner solver's starts agree."""
         return self.inner.agreement(state)
 
+    def start_count(self, state: State) -> int:
+        """Number of the inner solver's starts."""
+        return self.inner.start_count(state)
+
     def reaction_counts(self, state: State) -> dict[str, int]:
         """How often the inner solver has reacted."""
         return self.inner.reaction_counts(state)
@@ -85,6 +89,12 @@ class ObservedSolver(Solver[Any]):
         with calling(self._name("react"), "a State"):
             answer: State = self.inner.react(problem, state, check)
         return answer
+
+    def improve(self, problem: Problem, state: State, check: Check) -> State:
+        """The state with which the inner solver goes on after a check that meets the criterion."""
+        with calling(self._name("improve"), "a State"):
+            better: State = self.inner.improve(problem, state, check)
+        return better
 
     def _name(self, method: str) -> str:
         return f"{type(self.inner).__name__}.{method}"

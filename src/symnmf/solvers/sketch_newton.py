@@ -1,0 +1,233 @@
+"""Projected Newton steps for several factors at once; the curvature costs no product of S."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from symnmf.core.objective import objective
+from symnmf.operators import SymmetricOperator
+from symnmf.storage.checkpointable import Checkpointable
+
+#: Sufficient decrease of the line search, and the most halvings of a step.
+DECREASE, HALVINGS = 1e-4, 8
+#: Conjugate gradients end when the residual, in the norm of the preconditioner, is this fraction
+#: of the first one.
+FORCING = 0.1
+#: A factor is given up if this many steps like its last one would not reach the best.
+STEPS_BEHIND = 5
+
+
+@dataclass
+class Pool(Checkpointable):
+    """Factors that are fitted at the same time, as one batch.
+
+    Attributes:
+        H, SH: (b, n, k) factors, and their products with the operator of the steps.
+        value: (b,) ‖HᵀH‖² − 2⟨H, S H⟩ in float64.
+        gain: (b,) decrease of the value by the last step.
+        slow: (b,) number of steps in a row that gained little.
+    """
+
+    H: Tensor
+    SH: Tensor
+    value: Tensor
+    gain: Tensor
+    slow: Tensor
+
+    @classmethod
+    def at(cls, S: SymmetricOperator, H: Tensor, SH: Tensor | None = None) -> Pool:
+        """Factors before the first step; one product for each, unless they are given.
+
+        Arguments:
+            S: operator of the steps.
+            H: (b, n, k) factors.
+            SH: (b, n, k) their products, if they are known.
+        """
+        SH = products(S, H) if SH is None else SH
+        value = objectives(H, SH)
+        return cls(H, SH, value, torch.full_like(value, torch.inf), torch.zeros_like(value))
+
+    @property
+    def best(self) -> int:
+        """Index of the factor with the least error."""
+        return int(self.value.argmin())
+
+    def active(self, patience: int) -> Tensor:  # (m,)
+        """Indices of the factors that still gain, and may still become the best."""
+        behind = self.value - STEPS_BEHIND * self.gain > self.value.min()
+        return ((self.slow < patience) & ~behind).nonzero()[:, 0]
+
+    def stepped(
+        self,
+        S: SymmetricOperator,
+        T: SymmetricOperator,
+        cg_iters: int,
+        active: Tensor,
+        least: Tensor,
+    ) -> Pool:
+        """The pool after a step of its active factors.
+
+        Arguments:
+            S: operator of the steps.
+            T: operator of the curvature.
+            cg_iters: maximum steps of conjugate gradients.
+            active: (m,) indices of the factors that move.
+            least: (b,) smallest gain that counts.
+        """
+        whole = len(active) == len(self.value)
+        H, SH, value = (x if whole else x[active] for x in (self.H, self.SH, self.value))
+        H, SH, after = newton_step(S, T, H, SH, value, cg_iters)
+        gain = value - after
+        slow = torch.where(gain < least[active], self.slow[active] + 1, 0)
+        slow = torch.where(gain <= 0, torch.inf, slow)  # no step helps
+        if whole:
+            return Pool(H, SH, after, gain, slow)
+        pairs = zip(self._parts, (H, SH, after, gain, slow), strict=True)
+        return Pool(*(old.index_copy(0, active, new) for old, new in pairs))
+
+    def joined(self, other: Pool) -> Pool:
+        """Both pools as one."""
+        pairs = zip(self._parts, other._parts, strict=True)
+        return Pool(*(torch.cat(pair) for pair in pairs))
+
+    @property
+    def _parts(self) -> tuple[Tensor, ...]:
+        return self.H, self.SH, self.value, self.gain, self.slow
+
+    def only(self, chosen: Tensor) -> Pool:
+        """Some of the factors."""
+        return Pool(*(part[chosen] for part in self._parts))
+
+
+def products(S: SymmetricOperator, X: Tensor) -> Tensor:  # (b, n, k) -> (b, n, k)
+    """S X for several X, in one product."""
+    b, n, k = X.shape
+    if b == 1:
+        return S.matmul(X[0])[None]
+    wide = S.matmul(X.transpose(0, 1).reshape(n, b * k))
+    return wide.view(n, b, k).transpose(0, 1).contiguous()
+
+
+def objectives(H: Tensor, SH: Tensor) -> Tensor:  # (b, n, k), (b, n, k) -> (b,)
+    """‖HᵀH‖² − 2⟨H, S H⟩ of each factor, summed in float64."""
+    if len(H) == 1:  # may be large: by chunks of rows
+        return torch.tensor([objective(H[0], SH[0])], dtype=torch.float64, device=H.device)
+    wide = H.to(torch.float64)
+    gram = wide.mT @ wide
+    return gram.square().sum(dim=(1, 2)) - 2 * (wide * SH).sum(dim=(1, 2))
+
+
+def newton_step(
+    S: SymmetricOperator,
+    T: SymmetricOperator,
+    H: Tensor,
+    SH: Tensor,
+    value: Tensor,
+    cg_iters: int,
+) -> tuple[Tensor, Tensor, Tensor]:  # (b, n, k), (b, n, k), (b,)
+    """The next factors by projected Newton steps, their products and objectives.
+
+        ∇²f[D] ≈ 4 (D HᵀH + H DᵀH + H HᵀD − T D)    on the free entries
+
+    The last two terms are the residual, which a Gauss–Newton step leaves out: where noise or
+    non-negativity keep the error far from zero, it is not small. With a surrogate T of S in it the
+    conjugate gradients need no product of S. They are preconditioned by D ↦ D (4 HᵀH)⁻¹, and end
+    where the curvature does. A direction that does not help is replaced by that of Gauss and
+    Newton, whose curvature is never negative; a factor that neither helps stays.
+
+    Arguments:
+        S: operator of the steps; one product for each factor, and one more for each halving.
+        T: operator of the curvature: S or its surrogate.
+        H, SH, value: factors, their products with S and objectives.
+        cg_iters: maximum steps of conjugate gradients.
+
+    Reference: Bertsekas (1982), doi:10.1137/0320018 (projected Newton); Steihaug (1983),
+        doi:10.1137/0720042 (truncated conjugate gradients).
+    """
+    gram = H.mT @ H  # (b, k, k)
+    grad = (H @ gram).sub_(SH).mul_(4.0)
+    free = ((H > 0) | (grad < 0)).to(H.dtype)
+    direction = _directions(H, gram, grad, free, T, cg_iters)
+    after = _search(S, H, SH, value, grad, direction)
+    stuck = (after[2] >= value).nonzero()[:, 0]
+    if len(stuck):
+        part = [x[stuck] for x in (H, gram, grad, free)]
+        direction = _directions(part[0], part[1], part[2], part[3], None, cg_iters)
+        other = _search(S, part[0], SH[stuck], value[stuck], part[2], direction)
+        for x, y in zip(after, other, strict=True):
+            x[stuck] = y
+    return after
+
+
+def _directions(
+    H: Tensor,
+    gram: Tensor,
+    grad: Tensor,
+    free: Tensor,
+    residual: SymmetricOperator | None,
+    cg_iters: int,
+) -> Tensor:  # (b, n, k)
+    """Preconditioned conjugate gradients from zero; without ``residual``, of Gauss and Newton."""
+    system = gram.to(torch.float64) * 4
+    diagonal = system.diagonal(dim1=1, dim2=2)
+    diagonal.add_(10 * torch.finfo(H.dtype).eps * diagonal.sum(dim=1, keepdim=True))
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(system)).to(H.dtype)
+    x, r = torch.zeros_like(H), grad.neg().mul_(free)
+    p = (r @ inverse).mul_(free)
+    size = _dot(r, p)
+    first, going = size, torch.ones_like(size, dtype=torch.bool)
+    for step in range(cg_iters):
+        Ap = (p @ gram).baddbmm_(H, p.mT @ H)
+        if residual is not None:
+            Ap.baddbmm_(H, H.mT @ p).sub_(products(residual, p))
+        Ap.mul_(4.0).mul_(free)
+        curvature = _dot(p, Ap)
+        if step == 0:  # a direction of negative curvature is taken as it is
+            x = torch.where((curvature <= 0)[:, None, None], p, x)
+        going = going & (curvature > 0)
+        alpha = torch.where(going, size / curvature, 0)[:, None, None]
+        x.addcmul_(p, alpha)
+        r.addcmul_(Ap, alpha, value=-1.0)
+        z = (r @ inverse).mul_(free)
+        before, size = size, _dot(r, z)
+        going = going & (size > FORCING**2 * first)
+        if not bool(going.any()):
+            break
+        p.mul_(torch.where(going, size / before, 0)[:, None, None]).add_(z)
+    return x
+
+
+def _search(
+    S: SymmetricOperator, H: Tensor, SH: Tensor, value: Tensor, grad: Tensor, direction: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """For each factor the first of η = 1, 1/2, … that decreases its objective enough, or none."""
+    found: tuple[Tensor, Tensor, Tensor] | None = None
+    left = torch.arange(len(H), device=H.device)
+    eta = 1.0
+    for _ in range(HALVINGS):
+        here, where = (H, direction) if len(left) == len(H) else (H[left], direction[left])
+        there = torch.add(here, where, alpha=eta).clamp_(min=0)
+        slope = _dot(grad if len(left) == len(H) else grad[left], there - here).to(value.dtype)
+        product = products(S, there)
+        after = objectives(there, product)
+        good = (after <= value[left] + DECREASE * slope) & (slope < 0)
+        if found is None and bool(good.all()):
+            return there, product, after
+        if found is None:
+            found = (H.clone(), SH.clone(), value.clone())
+        for x, y in zip(found, (there, product, after), strict=True):
+            x[left[good]] = y[good]
+        left = left[~good]
+        if not len(left):
+            break
+        eta /= 2
+    assert found is not None
+    return found
+
+
+def _dot(X: Tensor, Y: Tensor) -> Tensor:  # (b, n, k), (b, n, k) -> (b,)
+    """⟨X, Y⟩ of each factor, for step lengths, summed in the precision of the entries."""
+    return torch.linalg.vecdot(X.flatten(1), Y.flatten(1))
