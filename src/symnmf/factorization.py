@@ -22,6 +22,7 @@ from symnmf.core.result import Result
 from symnmf.core.result_warnings import warn_of_result, warn_of_single_events
 from symnmf.core.solver import Solver
 from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
+from symnmf.distributed.agreement import digest_of
 from symnmf.distributed.environment import processes_on_this_machine
 from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
@@ -307,6 +308,7 @@ def run(
     limit = max_iterations(request.n_init) if max_iter is None else max_iter
     whole_number("max_iter", limit, 0)
     require_checkpoint(resume, checkpoint)
+    _require_same_request(problem, request, monitor, limit)
     warn_of_single_events(problem.S.provenance, problem.k)
     advice = Recommendation(request.name)
     if request.name == AUTO:
@@ -348,6 +350,26 @@ def run(
         agreed = starts_agree(problem, request.n_init, left)
         found = replace(found, certificate=replace(certificate, agreement=agreed))
     return _finished(found, reasons)
+
+
+def _require_same_request(problem: Problem, request: Request, monitor: Monitor, limit: int) -> None:
+    """Raise InvalidFile if the processes that share the rows were asked for different fits."""
+    if problem.S.process_count == 1:
+        return
+    start = problem.start
+    problem.S.require_same(
+        "the fit",
+        {
+            called("k"): str(problem.k),
+            called("seed"): str(problem.seed),
+            called("solver"): str(request.name),
+            called("n_init"): str(request.n_init),
+            called("max_iter"): str(limit),
+            "the start": start if isinstance(start, str) else digest_of(start),
+            "an option": digest_of(repr(request), repr(monitor)),
+        },
+        "Run the same command on every host",
+    )
 
 
 def _solver(

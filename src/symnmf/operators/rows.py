@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from symnmf.distributed.agreement import all_or_none, digest_of, require_same
 from symnmf.distributed.process_group import ProcessGroup
 from symnmf.numerics import chunk_edges
 from symnmf.operators.base import SymmetricOperator
 from symnmf.provenance import Provenance
 from symnmf.storage.mapped import MappedFile
 
+#: What to do where processes hold different copies of a matrix.
+SAME_COPY = "Give every host the same file, such as one on a shared disk"
 #: Function of some rows and their slice: returns a value per row, or a sum over the rows.
 Part = Callable[[Tensor, slice], Tensor]
 
@@ -180,8 +183,24 @@ class RowOperator(SymmetricOperator):
     rows: Rows
 
     def _take_rows(
-        self, rows: Rows, names: Sequence[str] | None, provenance: Provenance | None
+        self,
+        rows: Rows,
+        names: Sequence[str] | None,
+        provenance: Provenance | None,
+        *replicated: Tensor | float | None,
     ) -> None:
+        """Set the attributes; processes that share the rows must agree on everything else."""
+        require_same(
+            rows.process_group,
+            "S",
+            {
+                "its kind": type(self).__name__,
+                "its shape": f"{rows.n} × {rows.m}, {rows.dtype}",
+                "the names of its rows": "" if names is None else digest_of(list(names)),
+                "its numbers": digest_of(*replicated),
+            },
+            SAME_COPY,
+        )
         self.rows, self.names, self.n = rows, names, rows.n
         self.provenance = provenance
         self.dtype, self.device = rows.dtype, rows.device
@@ -193,7 +212,19 @@ class RowOperator(SymmetricOperator):
         return values if self.rows.process_group is None else self.rows.process_group.agree(*values)
 
     def same(self, H: Tensor) -> bool:
-        """Whether the processes hold the same factor; a mapped file must be unchanged."""
-        if self.rows.source is not None:
-            self.rows.source.check()
-        return self.rows.process_group is None or self.rows.process_group.same(H)
+        """Whether the processes hold the same factor; a mapped file must be unchanged.
+
+        Raises:
+            InvalidFile: the file was modified in one of the processes; all of them raise it.
+        """
+        group, source = self.rows.process_group, self.rows.source
+        if source is not None:
+            if group is None:
+                source.check()
+            else:
+                all_or_none(group, source.check)
+        return group is None or group.same(H)
+
+    def require_same(self, what: str, marks: Mapping[str, str], remedy: str) -> None:
+        """Raise InvalidFile in every process that shares the rows unless their marks are equal."""
+        require_same(self.rows.process_group, what, marks, remedy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -32,6 +32,10 @@ class WrappedOperator(SymmetricOperator):
     def same(self, H: Tensor) -> bool:
         """Whether the processes that share the rows hold the same factor."""
         return self.inner.same(H)
+
+    def require_same(self, what: str, marks: Mapping[str, str], remedy: str) -> None:
+        """Raise InvalidFile in every process that shares the rows unless their marks are equal."""
+        self.inner.require_same(what, marks, remedy)
 
     def cost(self) -> float:
         """Number of multiplications of a product with one column."""
