@@ -29,6 +29,7 @@ from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called, spelled
 from symnmf.operators import DenseOperator, SymmetricOperator, as_operator
 from symnmf.operators.conversion import frame_names
+from symnmf.operators.devices import device_memory, resolve_device
 from symnmf.operators.observed_entries import ObservedEntries, observed_entries
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
@@ -95,7 +96,8 @@ def factorize(
             if H has no groups. ``options`` replace single ones of them; ``start="uniform"`` also
             clamps H as the paper's public code does.
         dtype: torch.float32 or torch.float64; by default that of S.
-        device: device of the computation; by default that of S.
+        device: device of the computation and of H: ``"auto"`` (a GPU of CUDA if there is one),
+            ``"cpu"``, ``"cuda"`` or a device of torch; by default that of S.
         progress: whether to show a progress line on a terminal.
         callbacks: functions called with (check, H) after every check; returning True stops the
             run.
@@ -135,7 +137,8 @@ def factorize(
             max_iter=max_iter,
             max_seconds=max_seconds,
         )
-    operator = as_operator(S, dtype=dtype, device=device)
+    place = None if device is None else resolve_device(device)
+    operator = as_operator(S, dtype=dtype, device=place)
     if published:
         options = {**_published(operator, solver, start), **options}
     request = Request.of(solver, n_init, options)
@@ -397,6 +400,10 @@ def _require_workspace(problem: Problem, name: str) -> None:
     """Raise NotEnough, in all processes or in none, where the memory does not suffice."""
     S = problem.S
     if S.device.type != "cpu":
+        need = workspace_bytes(name, S.n, problem.k, S.dtype.itemsize)
+        remedy = f"Use a smaller {called('k')}, another solver, or the CPU"
+        require_memory(need, f"{name} with k = {problem.k} on {S.device}", remedy,
+                       device_memory(S.device))  # fmt: skip
         return
     local = processes_on_this_machine() if S.process_count > 1 else 1
     need = local * workspace_bytes(name, S.n, problem.k, S.dtype.itemsize)

@@ -127,7 +127,7 @@ def fit(
     from symnmf.distributed import join
 
     arguments = data.arguments()
-    processes = join(timeout)
+    processes = join(timeout, data.device)
     again = restarted()
     with ExitStack() as stack:
         folder = _hold(stack, processes, out, force=force, resume=resume, restarted=again)

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from symnmf.distributed.batch_signals import SIGNALS
 from symnmf.distributed.environment import ATTEMPT, NOTE
 from symnmf.errors import InvalidInput
 from symnmf.numerics import CHUNKS
@@ -53,10 +54,12 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
     ours = os.getpgrp() if hasattr(os, "getpgrp") else None  # Windows has no process groups
 
     def pass_on(number: int, _: object) -> None:
-        if ours is None or number == signal.SIGTERM or os.getpgid(child.pid) != ours:
+        if number in SIGNALS:
+            child.send_signal(signal.SIGTERM)  # torchrun passes it on to the processes
+        elif ours is None or os.getpgid(child.pid) != ours:
             child.send_signal(number)  # the terminal sends Ctrl-C to the whole group
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, *SIGNALS)}
     try:
         return child.wait()
     finally:

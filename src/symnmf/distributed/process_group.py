@@ -112,6 +112,14 @@ class ProcessGroup:
         self._call(lambda: self._dist.broadcast(shared, 0))
         return tuple(type(v)(x) for v, x in zip(values, shared.tolist(), strict=True))
 
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes, for each of the values."""
+        if self.process_count == 1:
+            return values
+        shared = torch.tensor(values, dtype=torch.int64, device=self.device)
+        self._call(lambda: self._dist.all_reduce(shared, self._dist.ReduceOp.MAX))
+        return tuple(shared.tolist())
+
     def same(self, x: Tensor) -> bool:
         """Whether all processes hold the same tensor."""
         mark = x.contiguous().view(torch.int32).sum(dtype=torch.int64)
@@ -208,13 +216,15 @@ def first_decides(shared: Sharing, act: Callable[[], object]) -> None:
         raise InvalidInput("process 0", "failed to begin", "See its error message")
 
 
-def join(timeout: float = TIMEOUT) -> ProcessGroup | None:
+def join(timeout: float = TIMEOUT, device: str | None = None) -> ProcessGroup | None:
     """The group of processes that ``torchrun`` started; None without torchrun.
 
     Each process uses a GPU with NCCL if there are enough, otherwise the CPU with gloo.
 
     Arguments:
         timeout: seconds that a process waits for another.
+        device: ``"cpu"`` for the CPU even where there are GPUs, ``"cuda"`` for an error where
+            there are not enough of them.
 
     Raises:
         InvalidInput: there are more processes than row chunks.
@@ -225,7 +235,11 @@ def join(timeout: float = TIMEOUT) -> ProcessGroup | None:
 
     if not dist.is_initialized():
         local = processes_on_this_machine()
-        gpu = dist.is_nccl_available() and torch.cuda.device_count() >= local
+        gpu = dist.is_nccl_available() and torch.cuda.device_count() >= local and device != "cpu"
+        if device == "cuda" and not gpu:
+            count = torch.cuda.device_count()
+            raise InvalidInput("device", f"{local} processes and {count} GPUs are on this machine",
+                               "Start one process for each GPU, or choose cpu")  # fmt: skip
         if gpu:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
             os.environ.setdefault(

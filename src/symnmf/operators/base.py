@@ -95,6 +95,10 @@ class SymmetricOperator(ABC):
         """The values of process 0, such as clocks and interrupts; unchanged in a single process."""
         return values
 
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes, such as a signal that one of them received."""
+        return values
+
     def same(self, H: Tensor) -> bool:
         """Whether the processes that share the rows hold the same factor."""
         return True

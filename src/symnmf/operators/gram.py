@@ -140,6 +140,14 @@ class GramOperator(RowOperator):
         squares = self.rows.each(lambda piece, _: torch.linalg.vecdot(piece, piece))
         return squares if self.d is None else squares + self.d
 
+    def trace(self) -> float:
+        """Sum of the diagonal."""
+        return self._trace
+
+    @cached_property
+    def _trace(self) -> float:
+        return super().trace()
+
     @cached_property
     def small_gram(self) -> Tensor:  # (m, m)
         """``BᵀB`` in float64, which has the nonzero eigenvalues of B Bᵀ."""

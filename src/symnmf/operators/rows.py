@@ -190,17 +190,14 @@ class RowOperator(SymmetricOperator):
         *replicated: Tensor | float | None,
     ) -> None:
         """Set the attributes; processes that share the rows must agree on everything else."""
-        require_same(
-            rows.process_group,
-            "S",
-            {
+        if rows.process_group is not None and rows.process_group.process_count > 1:
+            marks = {
                 "its kind": type(self).__name__,
                 "its shape": f"{rows.n} × {rows.m}, {rows.dtype}",
                 "the names of its rows": "" if names is None else digest_of(list(names)),
                 "its numbers": digest_of(*replicated),
-            },
-            SAME_COPY,
-        )
+            }
+            require_same(rows.process_group, "S", marks, SAME_COPY)
         self.rows, self.names, self.n = rows, names, rows.n
         self.provenance = provenance
         self.dtype, self.device = rows.dtype, rows.device
@@ -210,6 +207,11 @@ class RowOperator(SymmetricOperator):
     def agree(self, *values: Any) -> tuple[Any, ...]:
         """The values of process 0."""
         return values if self.rows.process_group is None else self.rows.process_group.agree(*values)
+
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes."""
+        group = self.rows.process_group
+        return values if group is None else group.largest(*values)
 
     def same(self, H: Tensor) -> bool:
         """Whether the processes hold the same factor; a mapped file must be unchanged.

@@ -29,6 +29,10 @@ class WrappedOperator(SymmetricOperator):
         """The values of process 0."""
         return self.inner.agree(*values)
 
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes."""
+        return self.inner.largest(*values)
+
     def same(self, H: Tensor) -> bool:
         """Whether the processes that share the rows hold the same factor."""
         return self.inner.same(H)
