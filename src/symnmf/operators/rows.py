@@ -91,6 +91,8 @@ class Rows:
     def each(self, part: Part) -> Tensor:  # (n, …)
         """A value for each row."""
         if self.process_group is None and len(self.pieces) == 1:
+            if self.source is not None:
+                self.source.check_size()
             return part(self._moved(self.data), self.pieces[0])
         out: Tensor | None = None
         for rows, piece in self._walk():
@@ -131,6 +133,8 @@ class Rows:
             by_chunk: whether to process the rows of each chunk together, so that a product does
                 not depend on the distribution of the chunks.
         """
+        if self.source is not None:
+            self.source.check_size()
         if self.process_group is None:
             every = torch.arange(len(i), device=i.device)
             return part(self.data, i.to(self.data.device), every).to(self.device)
@@ -172,6 +176,8 @@ class Rows:
     def _walk(self) -> Iterator[tuple[slice, Tensor]]:
         """The pieces in order; the next piece is requested before one is returned."""
         for m, rows in enumerate(self.pieces):
+            if self.source is not None:
+                self.source.check_size()
             if self._ahead is not None:
                 self._ahead(self._local(self.pieces[(m + 1) % len(self.pieces)]))
             yield rows, self._moved(self.data[self._local(rows)])
