@@ -24,7 +24,7 @@ from symnmf.core.solver import Solver
 from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
 from symnmf.distributed.agreement import digest_of
 from symnmf.distributed.environment import processes_on_this_machine
-from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
+from symnmf.engine import Callback, JsonProgress, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called, spelled
 from symnmf.operators import DenseOperator, SymmetricOperator, as_operator
@@ -56,7 +56,7 @@ def factorize(
     published: bool = False,
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
-    progress: bool = False,
+    progress: bool | str = False,
     callbacks: Sequence[Callback] = (),
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
@@ -98,7 +98,8 @@ def factorize(
         dtype: torch.float32 or torch.float64; by default that of S.
         device: device of the computation and of H: ``"auto"`` (a GPU of CUDA if there is one),
             ``"cpu"``, ``"cuda"`` or a device of torch; by default that of S.
-        progress: whether to show a progress line on a terminal.
+        progress: whether to show a progress line on a terminal; ``"json"`` for a line of JSON to
+            standard error at every check.
         callbacks: functions called with (check, H) after every check; returning True stops the
             run.
         checkpoint: folder in which the run is saved.
@@ -286,7 +287,7 @@ def run(
     monitor: Monitor | None = None,
     max_iter: int | None = None,
     max_seconds: float | None = None,
-    progress: bool = False,
+    progress: bool | str = False,
     callbacks: Sequence[Callback] = (),
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
@@ -328,12 +329,10 @@ def run(
     with ExitStack() as stack:
         shown: list[Callback] = []
         if progress and problem.S.process_index == 0:
-            line = Progress(
-                excess=lambda error: problem.bounds.excess(error),
-                max_iter=limit,
-                max_seconds=max_seconds,
-            )
-            shown = [stack.enter_context(line)]
+            excess = problem.bounds.excess
+            line = Progress(excess=excess, max_iter=limit, max_seconds=max_seconds)
+            lines = JsonProgress(excess=excess)
+            shown = [stack.enter_context(lines if progress == "json" else line)]
         found = solve(
             problem,
             solver,

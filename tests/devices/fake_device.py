@@ -89,7 +89,8 @@ FakeTensor.__int__ = FakeTensor.__index__ = lambda x: int(_number(x))
 FakeTensor.__bool__ = lambda x: bool(_number(x))
 FakeTensor.item = _number
 FakeTensor.tolist = lambda x: _numbers(x.cpu())  # one copy for all numbers
-FakeTensor.numpy = lambda x: x.fake_mode.on_host(x).numpy()
+FakeTensor.__invert__ = lambda x: aten.bitwise_not(x)
+FakeTensor.numpy = lambda x: x.fake_mode.as_numpy(x)
 FakeTensor.copy_ = lambda x, y: aten.copy_(x, y)
 FakeTensor.contiguous = lambda x: (
     x if x.is_contiguous() else aten.clone(x, memory_format=torch.contiguous_format)
@@ -121,10 +122,11 @@ class FakeDevice(FakeTensorMode):
         """The numbers of a tensor."""
         return fake if not isinstance(fake, FakeTensor) else self.twins[id(fake)][1]
 
-    def on_host(self, fake):
+    def as_numpy(self, fake):
         """The numbers of a tensor of the CPU; numpy cannot read others."""
         assert fake.device.type == "cpu", "numpy cannot read a tensor of the device"
-        return self.numbers(fake)
+        with torch._C._DisableTorchDispatch():
+            return self.numbers(fake).numpy()
 
     def _join(self, fake, real):
         assert fake.shape == real.shape, (fake.shape, real.shape)

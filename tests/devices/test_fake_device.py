@@ -233,6 +233,7 @@ def test_a_fit_on_a_chosen_device_comes_back(device, generators, monkeypatch):
     _, S = matrix()
     seen = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda place: (8e9, 8e9))
     with device, computing_on("auto"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -202,7 +202,7 @@ def analyse(
     published: bool = False,
     evidence: bool = True,
     resamples: int = 0,
-    progress: bool = False,
+    progress: bool | str = False,
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
     device: str | torch.device | None = None,

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from symnmf.distributed.agreement import require_same
 from symnmf.distributed.environment import processes_on_this_machine, under_torchrun
+from symnmf.distributed.native_log import native_log, remove_native_log
 from symnmf.errors import InvalidInput, PeerLost, SymnmfError
 from symnmf.numerics import CHUNKS
 
@@ -147,6 +148,7 @@ class ProcessGroup:
         """Wait for the other processes and end the group; to be called before the process ends."""
         self._call(self._dist.barrier)
         _end()
+        remove_native_log()
 
     def _call(self, collective: Callable[[], T]) -> T:
         """Run a collective operation; if it fails, PeerLost names the processes that are behind."""
@@ -167,9 +169,13 @@ class ProcessGroup:
         inquiry.join(INQUIRY)  # the store may be on the host that was lost
         behind = found[0] if found else [0]
         names = ", ".join(self.name(p) for p in behind) or f"a process of {self.process_count}"
+        log = native_log()
+        details = reason if log is None else f"details are in {log}"
+        if log is not None:
+            os.write(2, f"{reason}\n".encode())
         return (
-            f"{names} did not respond ({reason}). Check its machine and its log; run again with "
-            "--resume to resume from the last checkpoint."
+            f"{names} did not respond ({details}). Check its machine; run again with --resume to "
+            "resume from the last checkpoint."
         )
 
     def _behind(self) -> list[int]:

@@ -96,17 +96,21 @@ def load_rolling(folder: str | Path) -> Rolling:
         >>> [w.first for w in load_rolling(sn.save_rolling(found, tempfile.mkdtemp())).windows]
         ['1990-01-03', '1997-11-28', '2005-11-10', '2013-10-23']
     """
-    found, _ = storage.read_manifest(Path(folder), WINDOWS.name)
-    with complete(folder, "windows", "Compute the windows again"):
-        tensors = storage.read_tensors(found["model"])
-        described = unpack_json(tensors["about"])
-        names, windows = tuple(described["names"]), []
-        if not all(isinstance(name, str) for name in names):
-            raise TypeError("names")
-        parts = _separated(tensors, described["shapes"])
-        for part, words in zip(parts, described["windows"], strict=True):
-            windows.append(_unpack(part, words, names))
-        return Rolling(tuple(windows), names)
+
+    def read() -> Rolling:
+        found, _ = storage.read_manifest(Path(folder), WINDOWS.name)
+        with complete(folder, "windows", "Compute the windows again"):
+            tensors = storage.read_tensors(found["model"])
+            described = unpack_json(tensors["about"])
+            names, windows = tuple(described["names"]), []
+            if not all(isinstance(name, str) for name in names):
+                raise TypeError("names")
+            parts = _separated(tensors, described["shapes"])
+            for part, words in zip(parts, described["windows"], strict=True):
+                windows.append(_unpack(part, words, names))
+            return Rolling(tuple(windows), names)
+
+    return storage.read_while_written(Path(folder), read)
 
 
 def _joined(

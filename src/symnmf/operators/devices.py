@@ -34,7 +34,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
         device(type='cpu')
     """
     if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         found = torch.device(device)
     except RuntimeError:
@@ -50,6 +50,8 @@ def resolve_device(device: str | torch.device) -> torch.device:
     if found.type == "cuda" and not torch.cuda.is_available():
         raise InvalidInput("device", "cuda was asked for, and torch finds no GPU",
                            "Choose cpu or auto, or install torch with CUDA")  # fmt: skip
+    if found.type == "cuda" and found.index is None:  # as tensors on it name it
+        return torch.device("cuda", torch.cuda.current_device())
     return found
 
 

@@ -7,6 +7,7 @@ import faulthandler
 import mmap
 import os
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +101,7 @@ def _end_if_cut(libc: Any) -> Callable[[int], None]:
     def handle(number: int) -> None:
         for file in _guarded.values():
             if file.is_cut():
-                os.write(2, f"Error: {file.path}: {CUT}. {REMEDY}.\n".encode())
+                os.write(sys.stderr.fileno(), f"Error: {file.path}: {CUT}. {REMEDY}.\n".encode())
                 os._exit(2)
         libc.signal(number, None)  # not ours: the signal comes again and ends the process
 
