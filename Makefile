@@ -7,7 +7,7 @@ OLDEST ?= .venv-oldest
 PIP    := PIP_CONSTRAINT=constraints.txt $(BIN)/python -m pip --disable-pip-version-check -q
 PATHS  := src tests docs
 
-.PHONY: demo test test-all test-oldest trust lint types bench numbers docs clean
+.PHONY: demo test test-all test-gpu test-oldest trust lint types bench numbers docs clean
 
 demo: $(STAMP)
 	@$(BIN)/symnmf demo --out demo
@@ -18,6 +18,10 @@ test: lint types
 
 test-all: lint types $(VENV)/.notebooks
 	@$(BIN)/python -m pytest
+
+# What only a GPU of CUDA can show; see docs/devices.md.
+test-gpu: $(STAMP)
+	@$(BIN)/python -m pytest tests/devices
 
 trust: $(STAMP)
 	@$(BIN)/python tests/trust

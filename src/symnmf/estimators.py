@@ -24,6 +24,7 @@ from symnmf.grouping.held_out import score_on
 from symnmf.grouping.rank_selection import suggest_rank
 from symnmf.grouping.result_tables import labels_columns, labels_table, loadings_columns
 from symnmf.operators import SymmetricOperator, as_operator
+from symnmf.operators.devices import computing_on
 
 
 class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -39,6 +40,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             default as for :func:`symnmf.factorize`.
         max_iter: maximum number of iterations; by default as for :func:`symnmf.factorize`.
         options: hyper-parameters of the solver.
+        device: device of the fit: ``"auto"``, ``"cpu"`` or ``"cuda"``; by default that of the data.
 
     Attributes:
         embedding_: (n, n_components) factor H with its columns in group order.
@@ -64,6 +66,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         n_init: int | None = None,
         max_iter: int | None = None,
         options: dict[str, Any] | None = None,
+        device: str | None = None,
     ):
         self.n_components = n_components
         self.solver = solver
@@ -72,6 +75,7 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.n_init = n_init
         self.max_iter = max_iter
         self.options = options
+        self.device = device
 
     def fit(self, X: Any, y: Any = None) -> SymNMF:
         """Factorize the (n, n) matrix or operator X; ``y`` is ignored."""
@@ -83,18 +87,19 @@ class SymNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         S = self._operator(X, reset=True)
         seed = seed_of(self.random_state)
         k = self.n_components
-        self.result_ = factorize(
-            S,
-            suggest_rank(S, seed=seed).k if k == "auto" else k,  # type: ignore[arg-type]
-            self.solver,
-            seed=seed,
-            start=self.start,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            **(self.options or {}),
-        )
-        self.embedding_ = self.result_.H.numpy()
-        self.labels_ = self.result_.labels().numpy()
+        with computing_on(self.device):
+            self.result_ = factorize(
+                S,
+                suggest_rank(S, seed=seed).k if k == "auto" else k,  # type: ignore[arg-type]
+                self.solver,
+                seed=seed,
+                start=self.start,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                **(self.options or {}),
+            )
+        self.embedding_ = self.result_.H.cpu().numpy()
+        self.labels_ = self.result_.labels().cpu().numpy()
         self.groups_ = labels_table(self.result_)
         self.certificate_ = self.result_.certificate
         self.n_iter_ = self.result_.iterations
@@ -168,6 +173,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
             :func:`symnmf.abs_correlation`.
         solver, random_state, n_init: as for :class:`symnmf.SymNMF`.
         options: hyper-parameters of the solver.
+        device: device of the fit: ``"auto"``, ``"cpu"`` or ``"cuda"``; by default that of the data.
 
     Attributes:
         loadings_: table of names and loadings, of the same type as the input table.
@@ -201,6 +207,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
         random_state: Any = SEED,
         n_init: int | None = None,
         options: dict[str, Any] | None = None,
+        device: str | None = None,
     ):
         self.n_components = n_components
         self.dependence = dependence
@@ -212,6 +219,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_init = n_init
         self.options = options
+        self.device = device
 
     def fit(self, X: Any, y: Any = None) -> DependenceFactors:
         """Find the groups of a table; ``y`` is ignored."""
@@ -228,6 +236,7 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
             seed=seed_of(self.random_state),
             n_init=self.n_init,
             options=self.options,
+            device=self.device,
             evidence=False,
         )
         self.result_, self.operator_ = self.analysis_.result, self.analysis_.operator

@@ -22,13 +22,15 @@ from symnmf.core.result import Result
 from symnmf.core.result_warnings import warn_of_result, warn_of_single_events
 from symnmf.core.solver import Solver
 from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
+from symnmf.distributed.agreement import digest_of
 from symnmf.distributed.environment import processes_on_this_machine
-from symnmf.engine import Callback, Monitor, Progress, certify_exact, solve
+from symnmf.engine import Callback, JsonProgress, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called, spelled
 from symnmf.numerics import one_thread_if_small
 from symnmf.operators import DenseOperator, SymmetricOperator, as_operator
 from symnmf.operators.conversion import frame_names
+from symnmf.operators.devices import device_memory, resolve_device
 from symnmf.operators.observed_entries import ObservedEntries, observed_entries
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
@@ -55,7 +57,7 @@ def factorize(
     published: bool = False,
     dtype: torch.dtype | None = None,
     device: torch.device | str | None = None,
-    progress: bool = False,
+    progress: bool | str = False,
     callbacks: Sequence[Callback] = (),
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
@@ -95,8 +97,10 @@ def factorize(
             if H has no groups. ``options`` replace single ones of them; ``start="uniform"`` also
             clamps H as the paper's public code does.
         dtype: torch.float32 or torch.float64; by default that of S.
-        device: device of the computation; by default that of S.
-        progress: whether to show a progress line on a terminal.
+        device: device of the computation and of H: ``"auto"`` (a GPU of CUDA if there is one),
+            ``"cpu"``, ``"cuda"`` or a device of torch; by default that of S.
+        progress: whether to show a progress line on a terminal; ``"json"`` for a line of JSON to
+            standard error at every check.
         callbacks: functions called with (check, H) after every check; returning True stops the
             run.
         checkpoint: folder in which the run is saved.
@@ -135,7 +139,8 @@ def factorize(
             max_iter=max_iter,
             max_seconds=max_seconds,
         )
-    operator = as_operator(S, dtype=dtype, device=device)
+    place = None if device is None else resolve_device(device)
+    operator = as_operator(S, dtype=dtype, device=place)
     if published:
         options = {**_published(operator, solver, start), **options}
     request = Request.of(solver, n_init, options)
@@ -283,7 +288,7 @@ def run(
     monitor: Monitor | None = None,
     max_iter: int | None = None,
     max_seconds: float | None = None,
-    progress: bool = False,
+    progress: bool | str = False,
     callbacks: Sequence[Callback] = (),
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
@@ -308,6 +313,7 @@ def run(
     limit = max_iterations(request.n_init) if max_iter is None else max_iter
     whole_number("max_iter", limit, 0)
     require_checkpoint(resume, checkpoint)
+    _require_same_request(problem, request, monitor, limit)
     warn_of_single_events(problem.S.provenance, problem.k)
     with one_thread_if_small(problem.S.cost() * problem.k):
         advice = Recommendation(request.name)
@@ -325,12 +331,10 @@ def run(
         with ExitStack() as stack:
             shown: list[Callback] = []
             if progress and problem.S.process_index == 0:
-                line = Progress(
-                    excess=lambda error: problem.bounds.excess(error),
-                    max_iter=limit,
-                    max_seconds=max_seconds,
-                )
-                shown = [stack.enter_context(line)]
+                excess = problem.bounds.excess
+                line = Progress(excess=excess, max_iter=limit, max_seconds=max_seconds)
+                lines = JsonProgress(excess=excess)
+                shown = [stack.enter_context(lines if progress == "json" else line)]
             found = solve(
                 problem,
                 solver,
@@ -350,6 +354,26 @@ def run(
             agreed = starts_agree(problem, request.n_init, left)
             found = replace(found, certificate=replace(certificate, agreement=agreed))
         return _finished(found, reasons)
+
+
+def _require_same_request(problem: Problem, request: Request, monitor: Monitor, limit: int) -> None:
+    """Raise InvalidFile if the processes that share the rows were asked for different fits."""
+    if problem.S.process_count == 1:
+        return
+    start = problem.start
+    problem.S.require_same(
+        "the fit",
+        {
+            called("k"): str(problem.k),
+            called("seed"): str(problem.seed),
+            called("solver"): str(request.name),
+            called("n_init"): str(request.n_init),
+            called("max_iter"): str(limit),
+            "the start": start if isinstance(start, str) else digest_of(start),
+            "an option": digest_of(repr(request), repr(monitor)),
+        },
+        "Run the same command on every host",
+    )
 
 
 def _solver(
@@ -377,6 +401,10 @@ def _require_workspace(problem: Problem, name: str) -> None:
     """Raise NotEnough, in all processes or in none, where the memory does not suffice."""
     S = problem.S
     if S.device.type != "cpu":
+        need = workspace_bytes(name, S.n, problem.k, S.dtype.itemsize)
+        remedy = f"Use a smaller {called('k')}, another solver, or the CPU"
+        require_memory(need, f"{name} with k = {problem.k} on {S.device}", remedy,
+                       device_memory(S.device))  # fmt: skip
         return
     local = processes_on_this_machine() if S.process_count > 1 else 1
     need = local * workspace_bytes(name, S.n, problem.k, S.dtype.itemsize)

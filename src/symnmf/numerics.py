@@ -106,10 +106,15 @@ def chunk_edges(n: int) -> list[int]:
 
 
 def inner64(X: Tensor, Y: Tensor) -> float:  # (n, c), (n, c)
-    """⟨X, Y⟩ in float64, summed over row chunks."""
-    total = 0.0
+    """⟨X, Y⟩ in float64, summed over row chunks; one number is copied to the host."""
+    return float(inner64_on_device(X, Y))
+
+
+def inner64_on_device(X: Tensor, Y: Tensor) -> Tensor:  # (n, c), (n, c) -> ()
+    """⟨X, Y⟩ in float64, summed over row chunks, on the device of X."""
+    total = torch.zeros((), dtype=torch.float64, device=X.device)
     for part in row_chunks(len(X), X.shape[1], WIDE_ENTRIES):
-        total += float((X[part].to(torch.float64) * Y[part]).sum())
+        total += (X[part].to(torch.float64) * Y[part]).sum()
     return total
 
 

@@ -104,4 +104,30 @@ def test_a_hung_process_is_named(folder):
     second.kill()
     second.communicate()
     assert first.returncode != 0
-    assert "PeerLost: process 1 of 2 did not respond" in words
+    host = socket.gethostname()
+    assert f"PeerLost: process 1 of 2 (host {host}) did not respond" in words
+
+
+def test_copies_that_differ_are_refused_by_every_process(folder, tmp_path):
+    """One number differs in process 1: no product is made of a mixture of two matrices."""
+    where = f"process 1 of 3 (host {socket.gethostname()}) holds another copy than process 0 of 3"
+    found = run(3, "differing", folder, tmp_path)
+    assert sorted(found) == [
+        "a factor B", "a folder of a factor", "a folder of a matrix", "a mapped matrix", "a matrix",
+        "a missing folder", "a table", "diagonal", "names", "rank",
+    ]  # fmt: skip
+    missing = found.pop("a missing folder")
+    assert missing[0] == missing[2]
+    assert "process 1 of 3" in missing[0]
+    for case, words in found.items():
+        assert len(words) == 3
+        assert len(set(words)) == 1, case  # every process says the same
+        assert where in words[0], words[0]
+    assert "rows 77 to 78 differs" in found["a factor B"][0] or "rows" in found["a factor B"][0]
+    assert "k differs (4, 3)" in found["rank"][0]
+
+
+def test_a_file_changed_in_one_process_ends_all_of_them(folder, tmp_path):
+    words = run(2, "replaced", folder, tmp_path)
+    assert "was modified while it was in use" in words[1]
+    assert words[0].startswith("process 1 of 2")

@@ -7,14 +7,16 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import torch
 
 torch.set_num_threads(1)
 
 import symnmf as sn  # noqa: E402
 from symnmf.distributed.process_group import join  # noqa: E402
+from symnmf.errors import SymnmfError  # noqa: E402
 from symnmf.operators.sharding import shard  # noqa: E402
-from symnmf.operators.stored import open_matrix  # noqa: E402
+from symnmf.operators.stored import open_matrix, write_matrix  # noqa: E402
 
 
 def digest(x):
@@ -104,6 +106,69 @@ def hang(group, folder):
     S.matmul(torch.ones(S.n, 3))
 
 
+def refusal(group, act):
+    """What every process says when it is refused; None where it is not."""
+    try:
+        act()
+    except SymnmfError as wrong:
+        return group.texts(str(wrong))
+    return group.texts("")
+
+
+def differing(group, folder):
+    """The refusals of copies that differ in one number, in process 1."""
+    other = group.process_index == 1
+    place = Path(sys.argv[3]) / f"{group.process_index}"
+    found = {}
+    rng = torch.Generator().manual_seed(3)
+    B = torch.rand(130, 5, generator=rng)
+    B[77, 2] += 1e-6 * other
+    S = B @ B.T
+    found["a factor B"] = refusal(group, lambda: shard(sn.GramOperator(B), group))
+    found["a matrix"] = refusal(group, lambda: shard(sn.as_operator(S), group))
+    d = torch.full((130,), 0.5 + 1e-6 * other)
+    whole = B.clone()
+    whole[77, 2] = 0.5
+    found["diagonal"] = refusal(group, lambda: shard(sn.GramOperator(whole, d), group))
+    names = [f"n{i}" for i in range(130)]
+    names[5] = "other" if other else names[5]
+    found["names"] = refusal(group, lambda: shard(sn.GramOperator(whole, names=names), group))
+    same = shard(sn.GramOperator(whole), group)
+    found["rank"] = refusal(group, lambda: sn.factorize(same, 4 if other else 3, max_iter=3))
+    place.mkdir()
+    os.chdir(place)  # as on hosts: the same path, other files
+    for form, array in (("matrix", S), ("factor", B)):
+        write_matrix(form, array, form="dense" if form == "matrix" else "gram")
+        found[f"a folder of a {form}"] = refusal(
+            group, lambda form=form: open_matrix(form, process_group=group)
+        )
+    np.save(place / "S.npy", S.numpy())
+    mapped = np.load(place / "S.npy", mmap_mode="r")
+    found["a mapped matrix"] = refusal(group, lambda: shard(sn.as_operator(mapped), group))
+    table = np.random.default_rng(0).standard_normal((200, 9))
+    table[100, 3] += 1e-9 * other
+    found["a table"] = refusal(
+        group, lambda: sn.analyse(table, 2, kind="returns", process_group=group)
+    )
+    missing = folder / ("nowhere" if other else "corr")
+    found["a missing folder"] = refusal(
+        group, lambda: open_matrix(missing, process_group=group, verify=False)
+    )
+    return found
+
+
+def replaced(group, folder):
+    """What the processes say when the copy of process 1 changes while it is mapped."""
+    place = Path(sys.argv[3]) / f"{group.process_index}"
+    write_matrix(place, torch.eye(70) + 0.1, form="dense")
+    S = open_matrix(place, process_group=group)
+    if group.process_index == 1:
+        with (place / "data.npy").open("r+b") as file:
+            file.seek(-4, 2)
+            file.write(bytes(4))
+    return refusal(group, lambda: S.same(torch.ones(70, 1)))
+
+
 def fork() -> None:
     """Become every process of the group, so that they share one import; end with their faults."""
     for rank in range(int(os.environ["WORLD_SIZE"])):
@@ -114,13 +179,13 @@ def fork() -> None:
     sys.exit(max(map(abs, codes)))
 
 
+COMMANDS = (factors, contract, small, held, hang, differing, replaced)
+
 if __name__ == "__main__":
     if "RANK" not in os.environ:
         fork()
     group = join(float(os.environ.get("TIMEOUT", "60")))
-    answer = {f.__name__: f for f in (factors, contract, small, held, hang)}[sys.argv[1]](
-        group, Path(sys.argv[2])
-    )
+    answer = {f.__name__: f for f in COMMANDS}[sys.argv[1]](group, Path(sys.argv[2]))
     if group.process_index == 0:
         print(json.dumps(answer))
     group.leave()

@@ -28,6 +28,7 @@ from trust.tally import rows  # noqa: E402
 #: What runs beside what: two at a time, the longest first.
 PARTS = [
     "tests/trust/test_crashes.py",
+    "tests/trust/test_hosts.py",
     "tests/trust/test_fuzz.py",
     "tests/trust/test_numbers.py",
     "tests/trust/test_long.py",

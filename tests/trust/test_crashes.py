@@ -224,6 +224,20 @@ def test_interrupted_at_any_moment(nursery, place, tmp_path, name):
     disturb(nursery, place, tmp_path, name, work, row, in_time, (0, 1, 70, 130, -signal.SIGINT))
 
 
+@pytest.mark.parametrize("name", SOME)
+def test_stopped_by_a_batch_system_at_any_moment(nursery, place, tmp_path, name):
+    """SIGTERM and SIGUSR1: the state is as after a kill, and the code says "run me again"."""
+
+    def in_time(whole):
+        moments = faults.random_moments(count(1, 10), whole["seconds"], seed=2)
+        signals = (signal.SIGTERM, signal.SIGUSR1)
+        return [{"after": t, "signal": int(signals[m % 2])} for m, t in enumerate(moments)]
+
+    codes = (0, 1, 70, 75, -signal.SIGTERM, -signal.SIGUSR1)  # before the command had begun
+    row = "SIGTERM or SIGUSR1 during {}"
+    disturb(nursery, place, tmp_path, name, JOBS[name], row, in_time, codes)
+
+
 class StoppedFit(Fit):
     """A fit that was stopped writes the best factor so far: neither old nor new, but whole."""
 

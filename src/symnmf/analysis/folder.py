@@ -73,9 +73,13 @@ def load(folder: str | Path) -> Result:
         >>> bool((again.H == result.H).all()), again.certificate == result.certificate
         (True, True)
     """
-    found, content = storage.read_manifest(Path(folder), RESULT.name)
-    with complete(folder, "result", "Run the fit again"):
-        return unpack_result(storage.read_tensors(found["model"]), content)
+
+    def read() -> Result:
+        found, content = storage.read_manifest(Path(folder), RESULT.name)
+        with complete(folder, "result", "Run the fit again"):
+            return unpack_result(storage.read_tensors(found["model"]), content)
+
+    return storage.read_while_written(Path(folder), read)
 
 
 class ResultFolder:

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from symnmf.data import IsMatrix, Panel, read_matrix, read_panel, sensible_matrix
 from symnmf.dependence import estimate
 from symnmf.distributed import ProcessGroup
+from symnmf.distributed.agreement import all_or_none, digest_of, require_same, row_digests
 from symnmf.errors import speaking
 from symnmf.operators import SymmetricOperator, as_operator
+from symnmf.operators.rows import SAME_COPY
 from symnmf.operators.sharding import shard
 from symnmf.operators.stored import open_matrix
 from symnmf.options import choice
@@ -70,23 +73,49 @@ def load_data(
     with speaking(named):
         if kind == "matrix" or (kind == "auto" and _is_matrix(data, path)):
             return _matrix(data, path, {**record, "kind": "matrix"}, diagonal, process_group)
-        panel = data
-        if not isinstance(data, Panel):
+
+        def read() -> Panel | None:
+            """The table; None if it is a matrix after all."""
+            if isinstance(data, Panel):
+                return data
             try:
-                panel = read_panel(
+                return read_panel(
                     data, kind=kind, missing=missing, max_missing=max_missing, **options
                 )
             except IsMatrix:
                 if kind != "auto":
                     raise
-                return _matrix(data, path, {**record, "kind": "matrix"}, diagonal, process_group)
+                return None
+
+        panel = all_or_none(process_group, read)
+        _require_same_table(panel, named.get("table", "the table"), process_group)
+        if panel is None:
+            return _matrix(data, path, {**record, "kind": "matrix"}, diagonal, process_group)
+        if not isinstance(data, Panel):
             record["kind"] = panel.summary.kind
-        S = estimate(dependence, panel, **dependence_options)
+        S = all_or_none(process_group, lambda: estimate(dependence, panel, **dependence_options))
     done = () if S.provenance is None else tuple(S.provenance.steps)
     record |= {"panel": list(panel.summary.steps), "dependence": list(done)}
     record["summary"] = asdict(panel.summary)
     S = S if process_group is None else shard(S, process_group)
     return LoadedData(S, panel, (*panel.summary.steps, *done), record)
+
+
+def _require_same_table(panel: Panel | None, what: str, group: ProcessGroup | None) -> None:
+    """Raise InvalidFile, in every process, if the processes read different tables."""
+    if group is None:
+        return
+    marks = {"its kind": "a matrix"}
+    if panel is not None:
+        T, n = panel.values.shape
+        marks = {
+            "its kind": panel.summary.kind,
+            "its shape": f"{T} × {n}",
+            "its names": digest_of(list(panel.names)),
+            "its dates": digest_of([panel.summary.first, panel.summary.last]),
+            **row_digests(torch.from_numpy(np.ascontiguousarray(panel.values))),
+        }
+    require_same(group, what, marks, SAME_COPY)
 
 
 def _is_matrix(data: Any, path: Path | None) -> bool:
@@ -112,8 +141,12 @@ def _matrix(
     if path is not None and path.is_dir():
         S = open_matrix(path, process_group=process_group)
     else:
-        checked, notes = sensible_matrix(data if path is None else read_matrix(path), diagonal)
-        S = as_operator(checked)
+
+        def read() -> tuple[SymmetricOperator, list[str]]:
+            checked, said = sensible_matrix(data if path is None else read_matrix(path), diagonal)
+            return as_operator(checked), said
+
+        S, notes = all_or_none(process_group, read)
         S = S if process_group is None else shard(S, process_group)
     source = "" if path is None else f" read from {path.name}"
     step = f"{S.n} × {S.n} matrix{source}, {type(S).__name__}"

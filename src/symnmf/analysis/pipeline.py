@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
 from symnmf.analysis.extremes import Extremes, examine_extremes
 from symnmf.analysis.loading import LoadedData, load_data
@@ -33,6 +34,7 @@ from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, su
 from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
 from symnmf.grouping.stability import Stability, bootstrap
 from symnmf.operators import SymmetricOperator
+from symnmf.operators.devices import computing_on
 from symnmf.options import whole_number
 from symnmf.storage.checkpoint import Checkpoint
 
@@ -200,9 +202,10 @@ def analyse(
     published: bool = False,
     evidence: bool = True,
     resamples: int = 0,
-    progress: bool = False,
+    progress: bool | str = False,
     checkpoint: str | Path | Checkpoint | None = None,
     resume: bool = False,
+    device: str | torch.device | None = None,
     process_group: ProcessGroup | None = None,
 ) -> Analysis:
     """Read data, estimate the dependence, find the groups, certify them and gather the evidence.
@@ -232,6 +235,8 @@ def analyse(
             extremes, the other kind of dependence.
         resamples: number of resampled histories of a table in which the groups are found again
             (:func:`symnmf.bootstrap`), for the confidence of each member; each costs two fits.
+        device: device of the fits: ``"auto"`` (a GPU of CUDA if there is one), ``"cpu"`` or
+            ``"cuda"``; by default the device of S. The answer comes back to the device of S.
         process_group: processes that share the rows of S; all of them call this function.
 
     Returns:
@@ -247,6 +252,10 @@ def analyse(
         >>> found.result.status.name, found.evidence.between.shape
         ('CONVERGED', (4, 4))
     """
+    if device is not None:
+        given = dict(locals())
+        with computing_on(given.pop("device")):
+            return analyse(**given)
     resamples = whole_number("resamples", resamples, 0, 100_000)
     loaded = load_data(
         data,

@@ -20,8 +20,9 @@ from symnmf.cli.output import PLAIN
 #: Exit codes, for the end of the help.
 EXIT_CODES = (
     "Exit codes: 0 converged, 1 ended without meeting the criterion (the result is written "
-    "nevertheless), 2 wrong input, 3 another process was lost, 4 an error of this program, 130 "
-    "interrupted. Under torchrun, 1 and 2 are reported as 0 so that the job is not restarted."
+    "nevertheless), 2 wrong input, 3 another process was lost, 4 an error of this program, 75 "
+    "stopped by a batch system (SIGTERM, SIGUSR1): run again to continue, 130 interrupted. Under "
+    "torchrun, 1, 2 and 75 are reported as 0 so that the job is not restarted."
 )
 
 #: Argument of the library → option of the command line, for messages (:mod:`symnmf.errors`).
@@ -60,6 +61,7 @@ OPTION_OF = {
     "dates": "--dates",
     "sheet": "--sheet",
     "diagonal": "--diagonal",
+    "device": "--device",
 }
 
 #: Command → how to continue after Ctrl-C.
@@ -79,10 +81,15 @@ class Commands(TyperGroup):
         try:
             with speaking(OPTION_OF):
                 return super().invoke(context)
-        except KeyboardInterrupt:
-            words = f"Interrupted.{AGAIN.get(context.invoked_subcommand, '')}"
-            Console(stderr=True).print(words, **PLAIN)
-            raise typer.Exit(130) from None
+        except KeyboardInterrupt as stop:
+            from symnmf.distributed import RESUME_ME, Stopped, exit_code, process_number
+
+            batch = isinstance(stop, Stopped)
+            what = f"Stopped by {stop}." if batch else "Interrupted."
+            if process_number() == 0:
+                words = f"{what}{AGAIN.get(context.invoked_subcommand, '')}"
+                Console(stderr=True).print(words, **PLAIN)
+            raise typer.Exit(exit_code(RESUME_ME) if batch else 130) from None
 
 
 app = typer.Typer(
@@ -119,7 +126,8 @@ def program(
 
 def main() -> None:
     """Entry point: print errors and warnings of this package as lines without a traceback."""
-    from symnmf.distributed.environment import exit_code, process_number
+    from symnmf.distributed.batch_signals import handle_batch_signals
+    from symnmf.distributed.environment import exit_code, local_number, process_number
     from symnmf.errors import InvalidFile, NotEnough, PeerLost, SymnmfError
 
     def as_line(message: Warning | str, category: type[Warning], *rest: object) -> None:
@@ -127,13 +135,14 @@ def main() -> None:
             Console(stderr=True).print(f"{category.__name__}: {message}", **PLAIN)
 
     warnings.showwarning = as_line  # type: ignore[assignment]
+    handle_batch_signals()
     try:
         app()
     except (SymnmfError, OSError) as wrong:
         number = process_number()
-        if number == 0 or isinstance(
-            wrong, PeerLost | InvalidFile | NotEnough
-        ):  # other errors are the same in all processes
+        shared = isinstance(wrong, PeerLost | InvalidFile | NotEnough)
+        # One line a host; errors of other kinds are the same in all processes.
+        if number == 0 or (shared and local_number() == 0):
             who = "Error" if number == 0 else f"Error in process {number}"
             Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
         lost = isinstance(wrong, PeerLost)  # another attempt may succeed, unlike with wrong input

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from symnmf.cli.estimator_options import ESTIMATOR_OPTIONS, estimator_arguments
-from symnmf.cli.shared_options import choices
+from symnmf.cli.shared_options import Device, choices, fits_on
 from symnmf.defaults import DEPENDENCE, DEPENDENCES, MAX_MISSING, MISSING, MISSING_POLICIES
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class DataRequest:
         reading: further arguments of :func:`symnmf.read_panel`.
         dependence: kind of dependence.
         estimator: values of the options of the estimator.
+        device: word for the device of the fits; None for the default.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class DataRequest:
     reading: dict[str, Any]
     dependence: str
     estimator: dict[str, Any] = field(default_factory=dict)
+    device: str | None = None
 
     def arguments(self) -> dict[str, Any]:
         """Keywords of :func:`symnmf.analyse`."""
@@ -225,6 +227,7 @@ def data_parameters(matrix: bool) -> list[inspect.Parameter]:
             _option(str | None, "--sheet", "Sheet of a workbook; the first by default."),
             None,
         ),
+        _parameter("device", Device, None),
     ]
     return added
 
@@ -245,7 +248,8 @@ def takes_data(*, matrix: bool) -> Callable[[Callable[..., None]], Callable[...,
         @wraps(command)
         def called_with(**given: Any) -> None:
             chosen = {name: given.pop(name) for name in names}
-            command(data=request(chosen), **given)
+            with fits_on(chosen["device"]):
+                command(data=request(chosen), **given)
 
         # The table of the options is made here: typer reads the signature and the annotations.
         signature = inspect.Signature([*rest[:1], *added, *rest[1:]])
@@ -269,8 +273,9 @@ def request(given: Mapping[str, Any]) -> DataRequest:
         reading["returns"] = "simple"
     estimator = {o.parameter: given[o.parameter] for o in ESTIMATOR_OPTIONS}
     return DataRequest(
-        path, kind, given["missing"], given["max_missing"], reading, given["dependence"], estimator
-    )
+        path, kind, given["missing"], given["max_missing"], reading, given["dependence"], estimator,
+        given.get("device"),
+    )  # fmt: skip
 
 
 def one_source(given: Mapping[str, Any]) -> tuple[str, Path]:

@@ -9,7 +9,7 @@ import typer
 
 from symnmf.cli.app import EXIT_CODES, app
 from symnmf.cli.output import Output, summary
-from symnmf.cli.shared_options import Json, Out, Seed, SolverName
+from symnmf.cli.shared_options import Device, Json, Out, Seed, SolverName, fits_on
 from symnmf.defaults import SOLVER
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def demo(
     ] = 100,
     seed: Seed = 7,
     solver: SolverName = SOLVER,
+    device: Device = None,
     as_json: Json = False,
 ) -> None:
     """Find the groups of twenty stocks, in crashes and on ordinary days.
@@ -45,6 +46,7 @@ def demo(
       symnmf demo --synthetic --n 1000
     """
     from symnmf.analysis import analyse
+    from symnmf.core.result import Status
     from symnmf.data import read_panel
     from symnmf.data.samples import sp500_prices
     from symnmf.dependence.synthetic import benchmark_matrix
@@ -63,16 +65,19 @@ def demo(
         if synthetic:
             market = benchmark_matrix(kind, n, seed=seed)
             data, k, true_labels = market.operator, market.k, market.labels
-        found[kind] = analyse(
-            data,
-            k,
-            kind="matrix" if synthetic else "returns",
-            dependence=dependence,
-            title=title,
-            solver=solver,
-            seed=seed,
-            progress=True,
-        )
+        with fits_on(device):
+            found[kind] = analyse(
+                data,
+                k,
+                kind="matrix" if synthetic else "returns",
+                dependence=dependence,
+                title=title,
+                solver=solver,
+                seed=seed,
+                progress=True,
+            )
+        if found[kind].result.status is Status.STOPPED:
+            raise KeyboardInterrupt  # the second fit is not begun
         _write(found[kind], out / kind)
         _show(shown, found[kind], true_labels, meaning, out / kind)
     results = {kind: answer.result for kind, answer in found.items()}

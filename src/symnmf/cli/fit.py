@@ -94,6 +94,15 @@ def fit(
     timeout: Annotated[
         float, typer.Option("--timeout", help="Seconds to wait for another process.")
     ] = TIMEOUT,
+    progress: Annotated[
+        str,
+        typer.Option(
+            "--progress",
+            help="Progress on standard error: a line on a terminal, a line of JSON at every check, "
+            "or nothing.",
+            **choices(("line", "json", "none")),
+        ),
+    ] = "line",
     config: Config = None,
     verbose: Verbose = False,
     as_json: Json = False,
@@ -115,11 +124,14 @@ def fit(
       torchrun --nnodes N --nproc-per-node P -m symnmf fit ...
     """
     from symnmf.distributed import exit_code, restarted, run_under_torchrun, under_torchrun
+    from symnmf.distributed.native_log import keep_native_output
 
     if nproc > 1 and not under_torchrun():
         raise typer.Exit(run_under_torchrun(sys.argv[1:], nproc))
     shown = Output(as_json)
-    if not under_torchrun():
+    if under_torchrun():
+        keep_native_output()
+    else:
         shown.line(f"Reading {data.path}")
     from symnmf.data.classes import read_classes
 
@@ -128,7 +140,7 @@ def fit(
     from symnmf.distributed import join
 
     arguments = data.arguments()
-    processes = join(timeout)
+    processes = join(timeout, data.device)
     again = restarted()
     with ExitStack() as stack:
         folder = _hold(stack, processes, out, force=force, resume=resume, restarted=again)
@@ -146,7 +158,7 @@ def fit(
             max_seconds=max_seconds,
             evidence=report,
             resamples=resamples,
-            progress=True,
+            progress="json" if progress == "json" else progress == "line",
             checkpoint=folder.checkpoint(save_every),
             resume=resume or again,
             process_group=processes,

@@ -25,6 +25,10 @@ def plan(
     nproc: Annotated[
         int, typer.Option("--nproc", help="Number of processes that share the rows.")
     ] = 1,
+    gpu: Annotated[
+        float | None,
+        typer.Option("--gpu", help="Gigabytes of a GPU, one for each process; no GPU by default."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a run needs: memory, disk, products, communication, time.
@@ -32,11 +36,14 @@ def plan(
     \b
     Example:
       symnmf plan --n 100000 --form gram
+      symnmf plan --n 1000000 --k 1000 --nproc 64 --gpu 192
     """
     from symnmf.planning.requirements import plan as needs
     from symnmf.resources import free_memory
 
-    plans = needs(n, k, form=form, m=m, processes=nproc)
+    plans = needs(
+        n, k, form=form, m=m, processes=nproc, gpu_bytes=None if gpu is None else gpu * 1e9
+    )
     first, have = plans[0], free_memory()
     shown = Output(as_json)
     shown.line(
@@ -62,6 +69,13 @@ def plan(
         "trace identity. Products are those counted at n = 10,000; time follows from the rate of "
         "products measured now."
     )
+    for p in plans if gpu is not None else []:
+        often = "once" if p.resident else "for every product: S does not fit"
+        fits = "" if p.device_memory <= (gpu or 0) * 1e9 else ", which is more than it has"
+        shown.line(
+            f"On each GPU of {gpu:g} GB, {p.solver} needs {_bytes(p.device_memory)}{fits}; "
+            f"{_bytes(p.moved)} of S are moved to it {often}."
+        )
     if have is not None and first.memory > have:
         remedy = "--form gram (S is not formed), --form tiles (S on disk) or a larger --nproc"
         shown.line(f"This machine does not have enough memory for {form}: try {remedy}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,6 +79,29 @@ Config = Annotated[
         callback=read_config,
     ),
 ]
+
+
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        help="Device of the fits; auto is a GPU of CUDA if there is one (default: the CPU, and "
+        "under torchrun a GPU for each process if there are enough).",
+        **choices(("auto", "cpu", "cuda", "mps")),
+    ),
+]
+
+
+@contextmanager
+def fits_on(device: str | None) -> Iterator[None]:
+    """Fits inside compute on the device of ``--device``; torch is only imported for a GPU."""
+    if device in (None, "cpu"):
+        yield
+        return
+    from symnmf.operators.devices import computing_on
+
+    with computing_on(device):
+        yield
 
 
 def wanted_groups(k: int | str | None) -> int | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from symnmf.numerics import WIDE_ENTRIES, gram64, inner64, row_chunks
+from symnmf.numerics import WIDE_ENTRIES, gram64, inner64, inner64_on_device, row_chunks
 
 if TYPE_CHECKING:
     from symnmf.operators import SymmetricOperator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def objective(H: Tensor, SH: Tensor) -> float:
     """f(H) − ‖S‖² = ‖HᵀH‖² − 2⟨H, S H⟩, for line searches: without constant and clamp."""
-    return float(gram64(H).square().sum()) - 2.0 * inner64(H, SH)
+    return float(gram64(H).square().sum() - 2.0 * inner64_on_device(H, SH))
 
 
 def error(H: Tensor, SH: Tensor, frob_sq: float) -> float:
@@ -56,11 +56,11 @@ def gradient(H: Tensor, SH: Tensor, out: Tensor | None = None) -> Tensor:  # (n,
 
 def projected_norm(H: Tensor, grad: Tensor) -> float:
     """‖∇_proj f‖_F: the gradient where H > 0, its negative part where H = 0 (Lin, 2007)."""
-    total = 0.0
+    total = torch.zeros((), dtype=torch.float64, device=H.device)
     for part in row_chunks(len(H), H.shape[1], WIDE_ENTRIES):
         g = grad[part].to(torch.float64)
-        total += float(torch.where(H[part] > 0, g, g.clamp(max=0)).square_().sum())
-    return float(total**0.5)
+        total += torch.where(H[part] > 0, g, g.clamp(max=0)).square_().sum()
+    return float(total) ** 0.5
 
 
 def gradient_resolution(H: Tensor, SH: Tensor) -> float:

@@ -17,6 +17,7 @@ from symnmf.core.spectrum import Spectrum, leading
 from symnmf.core.start import check_start, given_start, nndsvd_start, random_start, uniform_start
 from symnmf.operators import CountingOperator, LowRankOperator, SymmetricOperator
 from symnmf.operators.conversion import validate_operator
+from symnmf.operators.devices import on_chosen_device
 from symnmf.operators.wrappers import rescaled, unwrap
 from symnmf.options import whole_number
 
@@ -74,6 +75,11 @@ class Problem:
         warm_start: WarmStart | None = None,
     ) -> None:
         validate_operator(S)
+        #: Device of the caller, to which the result returns.
+        self.home = S.device
+        S = on_chosen_device(S)
+        if warm_start is not None:
+            warm_start = WarmStart(warm_start.H.to(S.device), warm_start.vectors.to(S.device))
         self.k = whole_number("k", k, 1, S.n, f"from 1 to n = {S.n}")
         self.seed = whole_number("seed", seed, 0)
         check_start(start, S, self.k)

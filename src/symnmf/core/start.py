@@ -107,10 +107,10 @@ def group_start(T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor
     grams = (torch.diag(sizes), cross, both)
     inner = (inner64(P, TP), 2 * inner64(P, Tu.expand(-1, k)), k * inner64(u[:, None], Tu))
     best = (0.0, 0.0, 0.0)  # gain, t, a
-    for t in (0.0, *(2.0 ** (e / 4) for e in range(-44, 13))):
-        gram = grams[0] + t * grams[1] + t * t * grams[2]
+    grid = (0.0, *(2.0 ** (e / 4) for e in range(-44, 13)))
+    sums = [(grams[0] + t * grams[1] + t * t * grams[2]).square().sum() for t in grid]
+    for t, square in zip(grid, torch.stack(sums).tolist(), strict=True):
         fit = max(0.0, inner[0] + t * inner[1] + t * t * inner[2])
-        square = float(gram.square().sum())
         if square == 0:
             continue
         best = max(best, (fit * fit / square, t, (fit / square) ** 0.5))

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 #: Name → the module that defines it; imported when it is first used, as some need torch.
 _HOME = {
     "ProcessGroup": "process_group",
+    "RESUME_ME": "batch_signals",
+    "Stopped": "batch_signals",
+    "handle_batch_signals": "batch_signals",
     "exit_code": "environment",
     "first_decides": "process_group",
     "join": "process_group",
@@ -19,6 +22,7 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
+    from symnmf.distributed.batch_signals import RESUME_ME, Stopped, handle_batch_signals
     from symnmf.distributed.environment import (
         exit_code,
         process_number,
@@ -30,9 +34,12 @@ if TYPE_CHECKING:
     from symnmf.distributed.process_group import ProcessGroup, first_decides, join
 
 __all__ = [
+    "RESUME_ME",
     "ProcessGroup",
+    "Stopped",
     "exit_code",
     "first_decides",
+    "handle_batch_signals",
     "join",
     "process_number",
     "processes_on_this_machine",

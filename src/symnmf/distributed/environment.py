@@ -19,6 +19,11 @@ def process_number() -> int:
     return int(os.environ.get("RANK", "0"))
 
 
+def local_number() -> int:
+    """Index of this process among those that torchrun started on this machine."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
 def processes_on_this_machine() -> int:
     """Number of processes that torchrun started on this machine; 1 without torchrun."""
     return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))

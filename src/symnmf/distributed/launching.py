@@ -10,7 +10,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from symnmf.distributed.batch_signals import RESUME_ME, SIGNALS
 from symnmf.distributed.environment import ATTEMPT, NOTE
+from symnmf.distributed.native_log import TERMINAL
 from symnmf.errors import InvalidInput
 from symnmf.numerics import CHUNKS
 
@@ -38,13 +40,23 @@ def run_under_torchrun(arguments: Sequence[str], processes: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         note = Path(folder) / "exit"
         environment = {"OMP_NUM_THREADS": str(threads), **os.environ, NOTE: str(note)}
+        terminal = f"/proc/{os.getpid()}/fd/2"
+        # What torchrun prints about processes that ended is for the log, not for a person.
+        log, words = tempfile.mkstemp(prefix="symnmf-torchrun-", suffix=".log")
+        if Path(terminal).exists():
+            environment[TERMINAL] = terminal
         for attempt in range(RESTARTS + 1):
             environment[ATTEMPT] = str(attempt)
-            code = _wait(subprocess.Popen(command, env=environment))
-            if note.exists():
-                return int(note.read_text("utf-8"))
-            if code in (0, 130, -2):
+            kept = log if TERMINAL in environment else None
+            code = _wait(subprocess.Popen(command, env=environment, stderr=kept))
+            if note.exists() or code in (0, 130, -2):
                 break
+        os.close(log)
+        code = int(note.read_text("utf-8")) if note.exists() else code
+        if code in (0, 1, 2, RESUME_ME, 130, -2):
+            os.unlink(words)
+        else:
+            sys.stderr.write(f"The processes ended with code {code}; details are in {words}\n")
     return code
 
 
@@ -53,10 +65,12 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
     ours = os.getpgrp() if hasattr(os, "getpgrp") else None  # Windows has no process groups
 
     def pass_on(number: int, _: object) -> None:
-        if ours is None or number == signal.SIGTERM or os.getpgid(child.pid) != ours:
+        if number in SIGNALS:
+            child.send_signal(signal.SIGTERM)  # torchrun passes it on to the processes
+        elif ours is None or os.getpgid(child.pid) != ours:
             child.send_signal(number)  # the terminal sends Ctrl-C to the whole group
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, *SIGNALS)}
     try:
         return child.wait()
     finally:

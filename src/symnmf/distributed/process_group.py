@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
+import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -12,12 +14,16 @@ from typing import Any, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from symnmf.distributed.agreement import require_same
 from symnmf.distributed.environment import processes_on_this_machine, under_torchrun
+from symnmf.distributed.native_log import native_log, remove_native_log
 from symnmf.errors import InvalidInput, PeerLost, SymnmfError
 from symnmf.numerics import CHUNKS
 
 #: Seconds that a process waits for another, and seconds between two heartbeats.
 TIMEOUT, BEAT = 300.0, 1.0
+#: Seconds that a process spends on finding out which process was lost.
+INQUIRY = 3.0
 
 
 T = TypeVar("T")
@@ -37,6 +43,8 @@ class ProcessGroup:
         self._dist = dist
         self._calls, self._beat = 0, 0.0
         self._store = dist.distributed_c10d._get_default_store()
+        self.hosts: list[str] = []
+        self.hosts = self.texts(socket.gethostname())
 
     @property
     def device(self) -> torch.device:
@@ -105,16 +113,42 @@ class ProcessGroup:
         self._call(lambda: self._dist.broadcast(shared, 0))
         return tuple(type(v)(x) for v, x in zip(values, shared.tolist(), strict=True))
 
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes, for each of the values."""
+        if self.process_count == 1:
+            return values
+        shared = torch.tensor(values, dtype=torch.int64, device=self.device)
+        self._call(lambda: self._dist.all_reduce(shared, self._dist.ReduceOp.MAX))
+        return tuple(shared.tolist())
+
     def same(self, x: Tensor) -> bool:
         """Whether all processes hold the same tensor."""
         mark = x.contiguous().view(torch.int32).sum(dtype=torch.int64)
         marks = self.gather(mark[None], [1] * self.process_count)
         return bool((marks == marks[0]).all())
 
+    def texts(self, text: str) -> list[str]:
+        """The texts of all processes, in order."""
+        content = bytearray(text, "utf-8")
+        size = torch.tensor([len(content)], device=self.device)
+        sizes = self.gather(size, [1] * self.process_count).tolist()
+        if not any(sizes):
+            return [""] * self.process_count
+        mine = torch.tensor(list(content), dtype=torch.uint8, device=self.device)
+        every = bytes(self.gather(mine, sizes).tolist())
+        ends = [sum(sizes[: p + 1]) for p in range(self.process_count)]
+        return [every[e - n : e].decode("utf-8") for n, e in zip(sizes, ends, strict=True)]
+
+    def name(self, process_index: int) -> str:
+        """A process in words, with its host."""
+        host = f" (host {self.hosts[process_index]})" if self.hosts else ""
+        return f"process {process_index} of {self.process_count}{host}"
+
     def leave(self) -> None:
         """Wait for the other processes and end the group; to be called before the process ends."""
         self._call(self._dist.barrier)
         _end()
+        remove_native_log()
 
     def _call(self, collective: Callable[[], T]) -> T:
         """Run a collective operation; if it fails, PeerLost names the processes that are behind."""
@@ -129,21 +163,31 @@ class ProcessGroup:
 
     def _failure(self, reason: str) -> str:
         """Message that names the processes whose last heartbeat is behind."""
+        found: list[list[int]] = []
+        inquiry = threading.Thread(target=lambda: found.append(self._behind()), daemon=True)
+        inquiry.start()
+        inquiry.join(INQUIRY)  # the store may be on the host that was lost
+        behind = found[0] if found else [0]
+        names = ", ".join(self.name(p) for p in behind) or f"a process of {self.process_count}"
+        log = native_log()
+        details = reason if log is None else f"details are in {log}"
+        if log is not None:
+            os.write(2, f"{reason}\n".encode())
+        return (
+            f"{names} did not respond ({details}). Check its machine; run again with --resume to "
+            "resume from the last checkpoint."
+        )
+
+    def _behind(self) -> list[int]:
+        """Processes whose last heartbeat is behind that of this process."""
         try:
             self._store.set(f"symnmf/{self.process_index}", str(self._calls))
             time.sleep(2 * BEAT)  # time for the heartbeats of the other processes
             keys = [f"symnmf/{process_index}" for process_index in range(self.process_count)]
             calls = [int(self._store.get(key)) if self._store.check([key]) else 0 for key in keys]
-            behind = [
-                process_index for process_index, count in enumerate(calls) if count < self._calls
-            ]
+            return [p for p, count in enumerate(calls) if count < self._calls]
         except RuntimeError:  # the store ended with process 0
-            behind = [0]
-        names = ", ".join(map(str, behind)) or "unknown"
-        return (
-            f"process {names} of {self.process_count} did not respond ({reason}). Check its "
-            "machine and its log; run again with --resume to resume from the last checkpoint."
-        )
+            return [0]
 
 
 class Sharing(Protocol):
@@ -178,13 +222,15 @@ def first_decides(shared: Sharing, act: Callable[[], object]) -> None:
         raise InvalidInput("process 0", "failed to begin", "See its error message")
 
 
-def join(timeout: float = TIMEOUT) -> ProcessGroup | None:
+def join(timeout: float = TIMEOUT, device: str | None = None) -> ProcessGroup | None:
     """The group of processes that ``torchrun`` started; None without torchrun.
 
     Each process uses a GPU with NCCL if there are enough, otherwise the CPU with gloo.
 
     Arguments:
         timeout: seconds that a process waits for another.
+        device: ``"cpu"`` for the CPU even where there are GPUs, ``"cuda"`` for an error where
+            there are not enough of them.
 
     Raises:
         InvalidInput: there are more processes than row chunks.
@@ -195,20 +241,55 @@ def join(timeout: float = TIMEOUT) -> ProcessGroup | None:
 
     if not dist.is_initialized():
         local = processes_on_this_machine()
-        gpu = dist.is_nccl_available() and torch.cuda.device_count() >= local
+        gpu = dist.is_nccl_available() and torch.cuda.device_count() >= local and device != "cpu"
+        if device == "cuda" and not gpu:
+            count = torch.cuda.device_count()
+            raise InvalidInput("device", f"{local} processes and {count} GPUs are on this machine",
+                               "Start one process for each GPU, or choose cpu")  # fmt: skip
         if gpu:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
             os.environ.setdefault(
                 "TORCH_NCCL_BLOCKING_WAIT", "1"
             )  # otherwise a hung process is not reported
         backend = "nccl" if gpu else "gloo"
-        dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
+        try:
+            dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
+        except RuntimeError as broken:
+            raise PeerLost(_unmet(timeout)) from broken
         atexit.register(_end)  # gloo threads that outlive the interpreter abort it
     if dist.get_world_size() > CHUNKS:
         raise InvalidInput(
             "processes", f"got {dist.get_world_size()}", f"Start at most {CHUNKS} processes"
         )
-    return ProcessGroup()
+    group = ProcessGroup()
+    _require_same_program(group)
+    return group
+
+
+def _require_same_program(group: ProcessGroup) -> None:
+    """Raise an error, in every process, if digits would depend on the process."""
+    from symnmf import NUMERICS, __version__
+
+    require_same(
+        group,
+        "the program",
+        {
+            "symnmf": f"{__version__}, numerics {NUMERICS}",
+            "torch": torch.__version__,
+            "threads": str(torch.get_num_threads()),
+        },
+        "Install the same versions on every host, and set OMP_NUM_THREADS to the same number",
+    )
+
+
+def _unmet(timeout: float) -> str:
+    """Message of a process that did not meet the others."""
+    at = ":".join(os.environ.get(name, "?") for name in ("MASTER_ADDR", "MASTER_PORT"))
+    who = f"process {os.environ['RANK']} (host {socket.gethostname()})"
+    return (
+        f"{who} did not meet the {os.environ['WORLD_SIZE']} processes of the run at {at} within "
+        f"{timeout:g} s. Check that every host runs and reaches this address."
+    )
 
 
 def _end() -> None:

@@ -3,6 +3,6 @@
 from symnmf.engine.criterion import Monitor
 from symnmf.engine.driver import Callback, solve
 from symnmf.engine.exact_result import certify_exact
-from symnmf.engine.progress import Progress
+from symnmf.engine.progress import JsonProgress, Progress
 
-__all__ = ["Callback", "Monitor", "Progress", "certify_exact", "solve"]
+__all__ = ["Callback", "JsonProgress", "Monitor", "Progress", "certify_exact", "solve"]

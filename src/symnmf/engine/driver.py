@@ -17,6 +17,7 @@ from symnmf.core.packing import pack_history, unpack_history
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result, Status
 from symnmf.core.solver import Check, Solver, State
+from symnmf.distributed.batch_signals import SIGNALS, Stopped
 from symnmf.distributed.process_group import first_decides
 from symnmf.engine.criterion import Monitor, RunMonitor
 from symnmf.engine.interrupts import Interrupts
@@ -90,6 +91,7 @@ def solve(
         InvalidInput: an argument is invalid, or the checkpoint holds another unfinished run.
         InvalidFile: the checkpoint is damaged or belongs to another run.
         PeerLost: another process does not respond or holds another factor.
+        KeyboardInterrupt: a batch system stopped the command line; the run is saved.
     """
     budget = Budget(max_iter, max_seconds)
     require_checkpoint(resume, checkpoint)
@@ -101,6 +103,8 @@ def solve(
         if status is None:
             status = driver.run(budget, callbacks, handle_interrupt)
         driver.save(status, always=True)
+        if driver.signal in SIGNALS:  # there may be seconds left before the process is killed
+            raise Stopped(driver.signal)
         return driver.result(status, name or type(solver).__name__)
 
 
@@ -122,6 +126,7 @@ class _Driver:
         since: float | None,
     ):
         self.problem, self.solver, self.checkpoint = problem, solver, checkpoint
+        self.signal = 0  # that ended the run
         self.saved = perf_counter()
         self.began = self.saved if since is None else since
         self.seconds_before = 0.0  # spent by the runs that this one resumes
@@ -176,8 +181,10 @@ class _Driver:
     def _budget_spent(self, budget: Budget, interrupts: Interrupts) -> Status | None:
         """The status if the run must end here; all processes decide alike."""
         late = budget.max_seconds is not None and self.seconds > budget.max_seconds
-        late, stop = self.problem.S.agree(late and self.iteration > 0, interrupts.seen)
-        if stop:
+        late, self.signal = self.problem.S.largest(
+            int(late and self.iteration > 0), interrupts.seen
+        )
+        if self.signal:
             return Status.STOPPED
         if late:
             return Status.TIME_OUT
@@ -330,7 +337,7 @@ class _Driver:
             certificate = replace(certificate, converged=True)
         resumed = () if self.resumed is None else (f"resumed at iteration {self.resumed}",)
         return Result(
-            H=problem.to_input_scale(H),
+            H=problem.to_input_scale(H).to(problem.home),
             status=status,
             certificate=replace(
                 certificate,

@@ -42,7 +42,7 @@ def certify_exact(
         callback(check, H)
     certificate = run.certify(check)
     return Result(
-        H=H,
+        H=H.to(problem.home),
         status=Status.EXACT,
         certificate=replace(
             certificate,

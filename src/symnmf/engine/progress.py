@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Sequence
-from math import log
+from math import isfinite, log
 from types import TracebackType
+from typing import TextIO
 
 from rich.console import Console
 from rich.status import Status as Spinner
@@ -74,6 +77,59 @@ class Progress:
         ]
         left = time_left(self.checks, self.max_iter, self.max_seconds)
         return f"{self.title}: {', '.join([*words, *([] if left is None else [left])])}"
+
+
+class JsonProgress:
+    """Writes a line of JSON for every check, for programs that follow a run.
+
+    Fields: ``event`` ("check"), ``iteration``, ``products``, ``error``, ``excess`` (or null),
+    ``gradient`` (relative to its gate) and ``seconds``.
+
+    Arguments:
+        stream: file of the lines; by default standard error.
+        excess: function that returns the excess of an error, or None.
+
+    Example:
+        >>> import io, json, numpy as np, symnmf as sn
+        >>> lines = io.StringIO()
+        >>> S = np.kron(np.eye(2), np.ones((3, 3))) + 0.1
+        >>> _ = sn.factorize(S, 2, "admm", callbacks=[JsonProgress(lines)])
+        >>> json.loads(lines.getvalue().splitlines()[0])["iteration"]
+        0
+    """
+
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        excess: Callable[[float], float | None] | None = None,
+    ):
+        self.stream, self.excess = stream, excess
+
+    def __enter__(self) -> JsonProgress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def __call__(self, check: Check, H: Tensor) -> None:
+        """Write a check."""
+        excess = None if self.excess is None else self.excess(check.error)
+        line = {
+            "event": "check",
+            "iteration": check.iteration,
+            "products": round(check.products, 3),
+            "error": check.error,
+            "excess": excess,
+            "gradient": check.kkt_ratio,
+            "seconds": round(check.seconds, 3),
+        }
+        finite = {
+            k: v if not isinstance(v, float) or isfinite(v) else None for k, v in line.items()
+        }
+        stream = self.stream or sys.stderr
+        stream.write(json.dumps(finite) + "\n")
+        stream.flush()
 
 
 def time_left(

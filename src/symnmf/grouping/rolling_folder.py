@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from math import isfinite
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from torch import Tensor
 
 from symnmf import __version__, storage
@@ -62,13 +63,11 @@ def save_rolling(
         own = folder / UNFINISHED / found.identity if found.identity is not None else None
         begun = own is not None and bool(stored_windows(own))
         storage.check_free(folder, WINDOWS, force=force or begun)
-        tensors: dict[str, Tensor] = {}
-        described = []
-        for number, window in enumerate(found.windows):
-            part, words = _pack(window)
-            tensors |= {f"{number}.{name}": tensor for name, tensor in part.items()}
-            described.append(words)
-        tensors["about"] = pack_json({"names": list(found.names), "windows": described})
+        packed = [_pack(window) for window in found.windows]
+        described = [words for _, words in packed]
+        tensors, shapes = _joined([part for part, _ in packed])
+        about = {"names": list(found.names), "windows": described, "shapes": shapes}
+        tensors["about"] = pack_json(about)
         content = {
             "version": __version__,
             "windows": len(described),
@@ -97,20 +96,57 @@ def load_rolling(folder: str | Path) -> Rolling:
         >>> [w.first for w in load_rolling(sn.save_rolling(found, tempfile.mkdtemp())).windows]
         ['1990-01-03', '1997-11-28', '2005-11-10', '2013-10-23']
     """
-    found, _ = storage.read_manifest(Path(folder), WINDOWS.name)
-    with complete(folder, "windows", "Compute the windows again"):
-        tensors = storage.read_tensors(found["model"])
-        described = unpack_json(tensors["about"])
-        names, windows = tuple(described["names"]), []
-        if not all(isinstance(name, str) for name in names):
-            raise TypeError("names")
-        parts: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            number, _, part = name.partition(".")
-            parts.setdefault(number, {})[part] = tensor
-        for place, words in enumerate(described["windows"]):
-            windows.append(_unpack(parts[str(place)], words, names))
-        return Rolling(tuple(windows), names)
+
+    def read() -> Rolling:
+        found, _ = storage.read_manifest(Path(folder), WINDOWS.name)
+        with complete(folder, "windows", "Compute the windows again"):
+            tensors = storage.read_tensors(found["model"])
+            described = unpack_json(tensors["about"])
+            names, windows = tuple(described["names"]), []
+            if not all(isinstance(name, str) for name in names):
+                raise TypeError("names")
+            parts = _separated(tensors, described["shapes"])
+            for part, words in zip(parts, described["windows"], strict=True):
+                windows.append(_unpack(part, words, names))
+            return Rolling(tuple(windows), names)
+
+    return storage.read_while_written(Path(folder), read)
+
+
+def _joined(
+    parts: Sequence[Mapping[str, Tensor]],
+) -> tuple[dict[str, Tensor], list[dict[str, list[int]]]]:
+    """The tensors of all windows, one after the other, and their shapes.
+
+    A file has a header with an entry for each tensor, whose size is limited; the number of windows
+    is not.
+    """
+    flat: dict[str, list[Tensor]] = {}
+    shapes: list[dict[str, list[int]]] = []
+    for part in parts:
+        keys = {name: f"{name} {str(t.dtype).removeprefix('torch.')}" for name, t in part.items()}
+        shapes.append({keys[name]: list(tensor.shape) for name, tensor in part.items()})
+        for name, tensor in part.items():
+            flat.setdefault(keys[name], []).append(tensor.reshape(-1).cpu())
+    return {key: torch.cat(tensors) for key, tensors in flat.items()}, shapes
+
+
+def _separated(
+    tensors: Mapping[str, Tensor], shapes: Sequence[Mapping[str, Sequence[int]]]
+) -> Iterator[dict[str, Tensor]]:
+    """The tensors of each window; the file is untrusted."""
+    used = dict.fromkeys(tensors, 0)
+    for window in shapes:
+        part = {}
+        for key, shape in window.items():
+            if not all(type(side) is int and side >= 0 for side in shape):
+                raise ValueError("shape")
+            begin, size = used[key], prod(shape)
+            if begin + size > tensors[key].numel():
+                raise ValueError("another number of values")
+            part[key.partition(" ")[0]] = tensors[key].reshape(-1)[begin : begin + size].view(shape)
+            used[key] = begin + size
+        yield part
 
 
 def _pack(window: Window) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -95,9 +95,24 @@ class SymmetricOperator(ABC):
         """The values of process 0, such as clocks and interrupts; unchanged in a single process."""
         return values
 
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes, such as a signal that one of them received."""
+        return values
+
     def same(self, H: Tensor) -> bool:
         """Whether the processes that share the rows hold the same factor."""
         return True
+
+    def require_same(  # noqa: B027
+        self, what: str, marks: Mapping[str, str], remedy: str
+    ) -> None:
+        """Raise InvalidFile in every process that shares the rows unless their marks are equal.
+
+        Arguments:
+            what: what is compared, for the message.
+            marks: checksums or words of this process, by the part that they stand for.
+            remedy: instruction for the case that they differ.
+        """
 
     def scale(self) -> float:
         """Size of the entries that H Hᵀ must reach: s = max(tr S / n, ‖S‖_F / n).

@@ -83,7 +83,7 @@ class DenseOperator(RowOperator):
         names: Sequence[str] | None,
         provenance: Provenance | None,
     ) -> None:
-        self._take_rows(rows, names, provenance)
+        self._take_rows(rows, names, provenance, frob_sq, total)
         self._frob_sq, self._sum = frob_sq, total
 
     @property

@@ -53,12 +53,12 @@ class GramOperator(RowOperator):
         rows = B if isinstance(B, Rows) else Rows(B.detach())
         if d is not None and d.shape != (rows.n,):
             raise InvalidMatrix("d", f"has shape {tuple(d.shape)}", f"Pass {rows.n} numbers")
+        self._take_rows(rows, names, provenance, d)
         sizes = rows.each(lambda piece, _: torch.linalg.vector_norm(piece, ord=torch.inf, dim=1))
         for name, x in (("B", sizes), ("d", d)):
             if x is not None and not bool(torch.isfinite(x).all()):
                 row = int((~torch.isfinite(x)).nonzero()[0, 0])
                 raise InvalidMatrix(name, f"row {row} is not finite", "Remove the instrument")
-        self._take_rows(rows, names, provenance)
         self.m = rows.m
         self.d = None if d is None else d.detach().to(dtype=rows.dtype, device=rows.device)
 
@@ -139,6 +139,14 @@ class GramOperator(RowOperator):
     def _diag(self) -> Tensor:
         squares = self.rows.each(lambda piece, _: torch.linalg.vecdot(piece, piece))
         return squares if self.d is None else squares + self.d
+
+    def trace(self) -> float:
+        """Sum of the diagonal."""
+        return self._trace
+
+    @cached_property
+    def _trace(self) -> float:
+        return super().trace()
 
     @cached_property
     def small_gram(self) -> Tensor:  # (m, m)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from symnmf.distributed.agreement import all_or_none, digest_of, require_same
 from symnmf.distributed.process_group import ProcessGroup
 from symnmf.numerics import chunk_edges
 from symnmf.operators.base import SymmetricOperator
 from symnmf.provenance import Provenance
 from symnmf.storage.mapped import MappedFile
 
+#: What to do where processes hold different copies of a matrix.
+SAME_COPY = "Give every host the same file, such as one on a shared disk"
 #: Function of some rows and their slice: returns a value per row, or a sum over the rows.
 Part = Callable[[Tensor, slice], Tensor]
 
@@ -88,6 +91,8 @@ class Rows:
     def each(self, part: Part) -> Tensor:  # (n, …)
         """A value for each row."""
         if self.process_group is None and len(self.pieces) == 1:
+            if self.source is not None:
+                self.source.check_size()
             return part(self._moved(self.data), self.pieces[0])
         out: Tensor | None = None
         for rows, piece in self._walk():
@@ -128,6 +133,8 @@ class Rows:
             by_chunk: whether to process the rows of each chunk together, so that a product does
                 not depend on the distribution of the chunks.
         """
+        if self.source is not None:
+            self.source.check_size()
         if self.process_group is None:
             every = torch.arange(len(i), device=i.device)
             return part(self.data, i.to(self.data.device), every).to(self.device)
@@ -169,6 +176,8 @@ class Rows:
     def _walk(self) -> Iterator[tuple[slice, Tensor]]:
         """The pieces in order; the next piece is requested before one is returned."""
         for m, rows in enumerate(self.pieces):
+            if self.source is not None:
+                self.source.check_size()
             if self._ahead is not None:
                 self._ahead(self._local(self.pieces[(m + 1) % len(self.pieces)]))
             yield rows, self._moved(self.data[self._local(rows)])
@@ -180,8 +189,21 @@ class RowOperator(SymmetricOperator):
     rows: Rows
 
     def _take_rows(
-        self, rows: Rows, names: Sequence[str] | None, provenance: Provenance | None
+        self,
+        rows: Rows,
+        names: Sequence[str] | None,
+        provenance: Provenance | None,
+        *replicated: Tensor | float | None,
     ) -> None:
+        """Set the attributes; processes that share the rows must agree on everything else."""
+        if rows.process_group is not None and rows.process_group.process_count > 1:
+            marks = {
+                "its kind": type(self).__name__,
+                "its shape": f"{rows.n} × {rows.m}, {rows.dtype}",
+                "the names of its rows": "" if names is None else digest_of(list(names)),
+                "its numbers": digest_of(*replicated),
+            }
+            require_same(rows.process_group, "S", marks, SAME_COPY)
         self.rows, self.names, self.n = rows, names, rows.n
         self.provenance = provenance
         self.dtype, self.device = rows.dtype, rows.device
@@ -192,8 +214,25 @@ class RowOperator(SymmetricOperator):
         """The values of process 0."""
         return values if self.rows.process_group is None else self.rows.process_group.agree(*values)
 
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes."""
+        group = self.rows.process_group
+        return values if group is None else group.largest(*values)
+
     def same(self, H: Tensor) -> bool:
-        """Whether the processes hold the same factor; a mapped file must be unchanged."""
-        if self.rows.source is not None:
-            self.rows.source.check()
-        return self.rows.process_group is None or self.rows.process_group.same(H)
+        """Whether the processes hold the same factor; a mapped file must be unchanged.
+
+        Raises:
+            InvalidFile: the file was modified in one of the processes; all of them raise it.
+        """
+        group, source = self.rows.process_group, self.rows.source
+        if source is not None:
+            if group is None:
+                source.check()
+            else:
+                all_or_none(group, source.check)
+        return group is None or group.same(H)
+
+    def require_same(self, what: str, marks: Mapping[str, str], remedy: str) -> None:
+        """Raise InvalidFile in every process that shares the rows unless their marks are equal."""
+        require_same(self.rows.process_group, what, marks, remedy)

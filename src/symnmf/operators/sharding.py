@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import torch
 
+from symnmf.distributed.agreement import require_same, row_digests
 from symnmf.distributed.process_group import ProcessGroup
 from symnmf.errors import InvalidFile
 from symnmf.numerics import chunk_edges
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator
 from symnmf.operators.gram import GramOperator
-from symnmf.operators.rows import Rows
+from symnmf.operators.rows import SAME_COPY, Rows
 
 
 def shard(S: SymmetricOperator, process_group: ProcessGroup) -> SymmetricOperator:
@@ -21,12 +22,15 @@ def shard(S: SymmetricOperator, process_group: ProcessGroup) -> SymmetricOperato
         process_group: the processes that share the rows.
 
     Raises:
-        InvalidFile: the operator is neither dense nor Gram.
+        InvalidFile: the operator is neither dense nor Gram, or the processes hold different
+            copies of it: all of them compare the checksums of all rows and raise the error.
     """
     if not isinstance(S, DenseOperator | GramOperator):
         raise InvalidFile(
             "S", f"{type(S).__name__} cannot be distributed", "Use a dense or Gram matrix"
         )
+    copy = row_digests(S.rows.whole) if process_group.process_count > 1 else {}
+    require_same(process_group, "S", copy, SAME_COPY)
     edges, share = chunk_edges(S.n), process_group.share()
     mine = S.rows.whole[edges[share.start] : edges[share.stop]]
     # The rows keep the alignment that they have in the whole array: digits may depend on it.

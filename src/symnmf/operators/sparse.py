@@ -89,6 +89,14 @@ class SparseOperator(SymmetricOperator):
         wide = self.values.to(torch.float64)
         return float(wide @ wide)
 
+    def trace(self) -> float:
+        """Sum of the diagonal."""
+        return self._trace
+
+    @cached_property
+    def _trace(self) -> float:
+        return super().trace()
+
     @cached_property
     def _rows(self) -> Tensor:
         rows = torch.arange(self.n, device=self.device)

@@ -9,16 +9,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from symnmf.distributed.agreement import all_or_none, digest_of, require_same, rows_name
 from symnmf.distributed.process_group import ProcessGroup
 from symnmf.errors import InvalidMatrix
-from symnmf.numerics import chunk_edges, row_chunks
+from symnmf.numerics import CHUNKS, chunk_edges, row_chunks
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator, wrap
 from symnmf.operators.gram import GramOperator
-from symnmf.operators.rows import Rows
+from symnmf.operators.rows import SAME_COPY, Rows
 from symnmf.provenance import Provenance
 from symnmf.storage.mapped import MappedFile, ReadAhead
-from symnmf.storage.matrix_format import DATA, DTYPES, _check_header, _verify, read_stored_matrix
+from symnmf.storage.matrix_format import (
+    DATA,
+    DTYPES,
+    StoredMatrix,
+    _check_header,
+    _verify,
+    read_stored_matrix,
+)
 from symnmf.storage.matrix_writer import MatrixWriter
 
 #: Bytes of a tile of a mapped file; two tiles are in use at a time.
@@ -40,7 +48,8 @@ def open_matrix(
 ) -> SymmetricOperator:
     """Open the matrix in a folder, mapped read-only; with a group, the rows of this process.
 
-    Size, header and checksums are verified before anything is mapped.
+    Size, header and checksums are verified before anything is mapped. Processes that share the
+    rows compare their manifests first, so that copies which differ are refused by all of them.
 
     Arguments:
         folder: folder written by ``symnmf generate`` or :func:`symnmf.write_matrix`.
@@ -52,7 +61,8 @@ def open_matrix(
         provenance: origin of S; by default the content of the manifest.
 
     Raises:
-        InvalidFile: the folder does not contain a complete, undamaged matrix.
+        InvalidFile: the folder does not contain a complete, undamaged matrix, here or in another
+            process; or the processes have different copies.
 
     Example:
         >>> import tempfile, symnmf as sn
@@ -60,16 +70,22 @@ def open_matrix(
         >>> open_matrix(folder).trace()
         3.0
     """
-    folder = Path(folder)
-    stored = read_stored_matrix(folder)
-    data = folder / DATA
-    source = MappedFile.of(data) if data.is_file() else None
-    _, offset = _check_header(data, stored)
+    data = Path(folder) / DATA
+    share = range(CHUNKS) if process_group is None else process_group.share()
+
+    def read() -> tuple[StoredMatrix, MappedFile, int]:
+        stored = read_stored_matrix(data.parent)
+        source = MappedFile.of(data) if data.is_file() else None
+        _, offset = _check_header(data, stored)
+        assert source is not None  # the header was read
+        if verify:
+            _verify(data, stored, offset, share)
+        return stored, source, offset
+
+    stored, source, offset = all_or_none(process_group, read)
+    require_same(process_group, str(data.parent), _marks(stored), SAME_COPY)
     n, width = stored.shape
     edges = chunk_edges(n)
-    share = range(len(edges) - 1) if process_group is None else process_group.share()
-    if verify:
-        _verify(data, stored, offset, share)
     begin, stop = edges[share.start], edges[share.stop]
     mapped = np.lib.format.open_memmap(data, mode="r")
     local = wrap(mapped[begin:stop])
@@ -95,6 +111,20 @@ def open_matrix(
         shift = torch.full((n,), stored.shift, dtype=rows.dtype) if stored.shift else None
         made = GramOperator(rows, shift, names, provenance or stored)
     return made
+
+
+def _marks(stored: StoredMatrix) -> dict[str, str]:
+    """What identifies a matrix, from its manifest: the checksums of its rows, and its numbers."""
+    edges = chunk_edges(stored.shape[0])
+    rows = {
+        rows_name(edges[c], edges[c + 1]): mark
+        for c, mark in enumerate(stored.chunks[: len(edges) - 1])
+        if edges[c] < edges[c + 1]
+    }
+    shape = f"{stored.form} {stored.shape[0]} × {stored.shape[1]}, {stored.dtype}"
+    numbers = digest_of(stored.frob_sq, stored.total, stored.smallest, stored.shift)
+    names = "" if stored.names is None else digest_of(list(stored.names))
+    return {"its shape": shape, **rows, "its numbers": numbers, "the names of its rows": names}
 
 
 def write_matrix(folder: str | Path, S: Tensor | np.ndarray, **options: Any) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -29,9 +29,17 @@ class WrappedOperator(SymmetricOperator):
         """The values of process 0."""
         return self.inner.agree(*values)
 
+    def largest(self, *values: int) -> tuple[int, ...]:
+        """The largest value of all processes."""
+        return self.inner.largest(*values)
+
     def same(self, H: Tensor) -> bool:
         """Whether the processes that share the rows hold the same factor."""
         return self.inner.same(H)
+
+    def require_same(self, what: str, marks: Mapping[str, str], remedy: str) -> None:
+        """Raise InvalidFile in every process that shares the rows unless their marks are equal."""
+        self.inner.require_same(what, marks, remedy)
 
     def cost(self) -> float:
         """Number of multiplications of a product with one column."""

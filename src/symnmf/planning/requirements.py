@@ -10,7 +10,7 @@ import torch
 
 from symnmf.errors import UnknownName
 from symnmf.numerics import CHUNKS
-from symnmf.operators.stored import TILE_BYTES
+from symnmf.operators.stored import RESIDENT_FRACTION, TILE_BYTES
 from symnmf.options import whole_number
 from symnmf.solvers.registry import find
 
@@ -52,6 +52,9 @@ class Plan:
         products: expected number of products S H.
         traffic: bytes that each process receives per product.
         seconds: expected time, from the rate of products.
+        device_memory: bytes of a GPU that each process needs, with S on it if it fits.
+        resident: whether S stays on the GPU; otherwise its tiles are moved for every product.
+        moved: bytes moved to the GPU, once if S stays there, otherwise for every product.
     """
 
     solver: str
@@ -66,6 +69,9 @@ class Plan:
     products: int
     traffic: float
     seconds: float
+    device_memory: float = 0.0
+    resident: bool = False
+    moved: float = 0.0
 
 
 def plan(
@@ -76,6 +82,7 @@ def plan(
     m: int = 400,
     processes: int = 1,
     rate: float | None = None,
+    gpu_bytes: float | None = None,
 ) -> list[Plan]:
     """What the recommended solvers need, the default solver first.
 
@@ -87,6 +94,7 @@ def plan(
         processes: number of processes that share the rows.
         rate: multiply-adds per second of one process; by default measured on this machine, whose
             cores the processes then share.
+        gpu_bytes: memory of a GPU, one for each process; none by default.
 
     Returns:
         One plan per solver.
@@ -117,6 +125,10 @@ def plan(
     plans = []
     for name, products in PRODUCTS.items():
         count = products[form == "gram"]
+        beside = workspace_bytes(name, n, k)
+        # Rows stay on the GPU if they take less than this share of what is free there.
+        resident = gpu_bytes is not None and own < RESIDENT_FRACTION * gpu_bytes
+        on_device = beside + (own if resident else 2 * TILE_BYTES) + 8 * m * m * (form == "gram")
         plans.append(
             Plan(
                 solver=name,
@@ -131,6 +143,9 @@ def plan(
                 products=count,
                 traffic=traffic,
                 seconds=count * work / rate,
+                device_memory=0.0 if gpu_bytes is None else on_device,
+                resident=resident,
+                moved=0.0 if gpu_bytes is None else own,
             )
         )
     return plans

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from symnmf.errors import InvalidFile, spelled
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 #: The file that makes a set of files current, and the maximum of files that it may name.
 MANIFEST, MAX_FILES = "manifest.json", 16
+#: How often a reader begins again while the set is being replaced.
+MAX_READS = 20
+
+T = TypeVar("T")
 
 
 def checksum(path: Path) -> str:
@@ -110,6 +114,34 @@ def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
         return files, manifest["content"]
     except (KeyError, TypeError, AttributeError, OSError) as broken:
         raise InvalidFile(str(path), "is not a complete manifest", "Check the folder") from broken
+
+
+def read_while_written(folder: Path, read: Callable[[], T]) -> T:
+    """Read a set that another process may be replacing: all of the old one or all of the new one.
+
+    A reader that finds a file missing while the manifest has become another one reads again.
+
+    Arguments:
+        folder: folder of the set.
+        read: function that reads the manifest and its files.
+    """
+    for _ in range(MAX_READS):
+        before = _stamp(folder)
+        try:
+            return read()
+        except InvalidFile:
+            if before is None or _stamp(folder) == before:
+                raise
+    return read()
+
+
+def _stamp(folder: Path) -> tuple[int, int] | None:
+    """What changes when the manifest is replaced; None without one."""
+    try:
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def held(folder: Path) -> str | None:

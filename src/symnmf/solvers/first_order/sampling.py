@@ -109,9 +109,10 @@ class PartialSampling(Sampling[Sample]):
         """
 
 
-def draw(n: int, size: int, rng: torch.Generator) -> Tensor:
+def draw(n: int, size: int, rng: torch.Generator, device: torch.device) -> Tensor:
     """``size`` of n indices without repetition, ascending."""
-    return torch.randperm(n, generator=rng, device=rng.device)[:size].sort().values
+    drawn = torch.randperm(n, generator=rng, device=rng.device)[:size].sort().values
+    return drawn.to(device)
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class RowSampling(PartialSampling):
     ) -> tuple[Tensor, Tensor]:
         """Zero outside the rows."""
         n = problem.S.n
-        I = draw(n, ceil(phi * n), rng)
+        I = draw(n, ceil(phi * n), rng, H.device)
         everything = torch.arange(n, device=H.device)
         g, factor = torch.zeros_like(H), H.new_zeros(n)
         g[I] = row_gradient(H, I, problem.S.block_matmul(I, everything, H))
@@ -157,7 +158,8 @@ class EntrySampling(PartialSampling):
         g, seen = torch.zeros_like(H), torch.zeros(n, dtype=torch.bool, device=H.device)
         for part in row_chunks(ceil(phi * n * n), k, GATHERED):
             pairs = (2, part.stop - part.start)
-            i, j = torch.randint(n, pairs, generator=rng, device=rng.device)
+            drawn = torch.randint(n, pairs, generator=rng, device=rng.device)
+            i, j = drawn.to(H.device)
             entry_gradient(H, i, j, problem.S.entries(i, j), out=g)
             seen[i] = True
             seen[j] = True
@@ -182,7 +184,7 @@ class BlockSampling(PartialSampling):
         """S[I, J] H_J and S[J, I] H_I; the residual tile is not formed."""
         S, n = problem.S, problem.S.n
         size = ceil(phi**0.5 * n)
-        I, J = draw(n, size, rng), draw(n, size, rng)
+        I, J = draw(n, size, rng, H.device), draw(n, size, rng, H.device)
         g = block_gradient(
             H,
             I,
