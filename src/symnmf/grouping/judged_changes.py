@@ -1,0 +1,233 @@
+"""Breaks of a rolled history: windows that share no days, against shuffled blocks of rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from symnmf.core.problem import Problem
+from symnmf.core.result import Result
+from symnmf.data.panel import Panel
+from symnmf.errors import SymnmfError
+from symnmf.factorization import Request, run
+from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
+from symnmf.grouping.break_test import (
+    BLOCK,
+    DRAWS,
+    FALSE_ALARMS,
+    ChangeTest,
+    adjacent_stretches,
+    block_length,
+    change_test,
+)
+from symnmf.grouping.universe import some_columns
+from symnmf.grouping.windows import Changes, Mover, Window
+from symnmf.numerics import numpy_stream
+from symnmf.operators import DenseOperator
+
+#: Share of the rows that an instrument needs to take part, and the most instruments that do.
+LEAST_HISTORY, MAX_INSTRUMENTS = 0.8, 4000
+#: Numbers of block sums that are kept at once.
+MAX_SUMS = 60_000_000
+#: Pairs of windows that are shuffled and fitted anew, and the number for many instruments.
+REFITS, FEW_REFITS, MANY_INSTRUMENTS = 6, 3, 1000
+
+
+def reference_groups(X: np.ndarray, k: int, *, signed: bool, seed: int = 0) -> np.ndarray:  # (n,)
+    """Groups of the whole history, which do not depend on the order of its rows.
+
+    Arguments:
+        X: (T, n) scores.
+        k: number of groups.
+        signed: whether the size of a correlation counts; otherwise negative ones count as zero.
+        seed: seed of the fit.
+    """
+    Z = torch.from_numpy(X).to(torch.float32)
+    Z = Z / torch.linalg.vector_norm(Z, dim=0).clamp(min=1e-30)
+    R = Z.T @ Z
+    S = (R.abs() if signed else R.clamp(min=0)).clamp_(max=1.0)
+    S = ((S + S.T) / 2).fill_diagonal_(1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # these groups are not reported
+        found = run(Problem(DenseOperator(S), k, seed), Request(n_init=2), handle_interrupt=False)
+    return np.asarray(found.labels().cpu().numpy())
+
+
+def judge(
+    panel: Panel,
+    windows: Sequence[Window],
+    dependence: str,
+    options: Mapping[str, Any],
+    *,
+    step: int,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> tuple[list[Window], Changes | None]:
+    """The windows with their p-values and breaks, and the evidence.
+
+    A window breaks where its p-value is at most 5 % and no window within its length differs more
+    from the rows before it.
+
+    Arguments:
+        panel: the returns.
+        windows: what was found in them.
+        dependence, options: how dependence was estimated.
+        step: rows from one window to the next.
+        draws: number of shuffled histories; 0 judges nothing.
+        seed: seed of the shuffles.
+    """
+    if not windows or draws < 1:
+        return list(windows), None
+    width, k = windows[0].stop - windows[0].begin, windows[0].result.H.shape[1]
+    block = block_length(width, step)
+    columns = _with_history(panel, k, len(panel.values) // block, seed)
+    begins = np.array([w.begin for w in windows])
+    usable, first, second = adjacent_stretches(begins, width, block, len(panel.values) // block)
+    none = Changes(FALSE_ALARMS, draws, block, 0, None, (), (), len(columns))
+    if not len(usable) or k < 2 or len(columns) < 3:
+        return list(windows), none
+    signed = dependence == "correlation" and options.get("negative", "absolute") == "absolute"
+    X = stationary_scores(panel.values[:, columns], dependence, options)
+    labels = reference_groups(X, min(k, len(columns) - 1), signed=signed, seed=seed)
+    profiles = BlockProfiles(X, labels, k, block, signed)
+    found = change_test(profiles, first, second, draws=draws, seed=seed)
+    judged = list(windows)
+    for place, number in enumerate(usable):
+        p = float(found.p_value[place])
+        judged[number] = replace(judged[number], p_value=p)
+    peaks = break_places(found, begins[usable], width)
+    names = [panel.names[j] for j in columns]
+    movers = []
+    for place in peaks:
+        number = int(usable[place])
+        judged[number] = replace(judged[number], broke=True)
+        movers.append(_movers(found, place, names, labels, windows[number]))
+    about = replace(
+        none,
+        judged=len(usable),
+        p_value=float(found.p_value.min()),
+        movers=tuple(movers),
+    )
+    return judged, about
+
+
+def break_places(found: ChangeTest, begins: np.ndarray, width: int) -> list[int]:
+    """Places of the breaks: the largest of the significant changes within a width of each other."""
+    left = [int(i) for i in np.argsort(-found.statistic, kind="stable")]
+    left = [i for i in left if found.p_value[i] <= FALSE_ALARMS]
+    peaks: list[int] = []
+    for i in left:
+        if all(abs(int(begins[i]) - int(begins[j])) >= width for j in peaks):
+            peaks.append(i)
+    return sorted(peaks)
+
+
+def _with_history(panel: Panel, k: int, blocks: int, seed: int) -> list[int]:
+    """Instruments that have most rows; a sample of them where there are very many."""
+    held = (~np.isnan(panel.values)).mean(axis=0) >= LEAST_HISTORY
+    columns = np.flatnonzero(held)
+    most = max(50, min(MAX_INSTRUMENTS, MAX_SUMS // max(1, k * blocks)))
+    if len(columns) > most:
+        columns = np.sort(numpy_stream(seed, "judged").permutation(columns)[:most])
+    return [int(j) for j in columns]
+
+
+def _movers(
+    found: ChangeTest, place: int, names: Sequence[str], labels: np.ndarray, window: Window
+) -> tuple[Mover, ...]:
+    """Instruments whose score exceeds what chance gives the largest; groups as the window has."""
+    match = _matched(labels, names, window)
+    scores = found.scores[place]
+    chosen = np.argsort(-scores, kind="stable")[: int((scores > found.score_limit).sum())]
+    return tuple(
+        Mover(
+            names[i],
+            match[int(found.before[place, i])],
+            match[int(found.after[place, i])],
+            float(scores[i]),
+        )
+        for i in chosen
+    )
+
+
+def _matched(labels: np.ndarray, names: Sequence[str], window: Window) -> dict[int, int]:
+    """Column of H of the window that matches each reference group best."""
+    from scipy.optimize import linear_sum_assignment
+
+    k = window.result.H.shape[1]
+    known = window.labels_by_name()
+    counts = np.zeros((k, k))
+    for reference, name in zip(labels, names, strict=True):
+        mine = known.get(name, -1)
+        if reference >= 0 and mine >= 0:
+            counts[int(reference), mine] += 1
+    rows, columns = linear_sum_assignment(-counts)
+    return dict(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def moves_by_chance(
+    panel: Panel,
+    windows: Sequence[Window],
+    fit: Callable[[Panel, Result | None], Result],
+    *,
+    draws: int | None = None,
+    seed: int = 0,
+) -> tuple[int, ...]:
+    """How many instruments move from one window to the next when time is shuffled.
+
+    The rows of two successive windows are shuffled in blocks; the first and the last of them make
+    two windows that overlap as the two do, and both are fitted as the windows were. What moves
+    between them moves by chance.
+
+    Arguments:
+        panel: the returns.
+        windows: the windows.
+        fit: the fit of a panel, given the result of the window before.
+        draws: number of pairs that are shuffled; by default 6, and 3 above 1 000 instruments.
+        seed: seed of the shuffles.
+    """
+    many = len(panel.names) > MANY_INSTRUMENTS
+    draws = (FEW_REFITS if many else REFITS) if draws is None else draws
+    if len(windows) < 2 or draws < 1:
+        return ()
+    chosen = np.round(np.linspace(0, len(windows) - 2, min(draws, len(windows) - 1))).astype(int)
+    counts = []
+    for draw, number in enumerate(chosen):
+        a, b = windows[number], windows[number + 1]
+        common = sorted(set(_columns(a, panel)) & set(_columns(b, panel)))
+        some = some_columns(panel, tuple(common) if len(common) < len(panel.names) else None)
+        rows = np.union1d(np.arange(a.begin, a.stop), np.arange(b.begin, b.stop))
+        mixed = shuffled_blocks(len(rows), numpy_stream(seed, "moves", draw))
+        order = rows[mixed]
+        parts = (
+            np.searchsorted(rows, np.arange(w.begin, w.stop)) for w in (a, b)
+        )
+        try:
+            first, second = (some.at(order[part]) for part in parts)
+            one = fit(first, None)
+            two = fit(second, one)
+        except SymnmfError:  # too few rows of an instrument in a shuffled window
+            continue
+        counts.append(int((one.labels() != two.labels()).sum()))
+    return tuple(counts)
+
+
+def shuffled_blocks(rows: int, rng: np.random.Generator, block: int = BLOCK) -> np.ndarray:
+    """Row numbers with blocks of successive rows in random order.
+
+    Example:
+        >>> shuffled_blocks(6, np.random.default_rng(0), block=2)
+        array([4, 5, 0, 1, 2, 3])
+    """
+    block = max(1, min(block, rows // 6))
+    begins = rng.permutation(np.arange(0, rows, block))
+    return np.concatenate([np.arange(b, min(b + block, rows)) for b in begins])
+
+
+def _columns(window: Window, panel: Panel) -> Sequence[int]:
+    return range(len(panel.names)) if window.fitted is None else window.fitted
