@@ -115,9 +115,7 @@ class BlockProfiles:
         array([[0, 0, 0, 1, 1, 1]])
     """
 
-    def __init__(
-        self, X: np.ndarray, labels: np.ndarray, k: int, block: int, signed: bool = False
-    ):
+    def __init__(self, X: np.ndarray, labels: np.ndarray, k: int, block: int, signed: bool = False):
         self.block, self.count, self.signed = block, len(X) // block, signed
         self.n, self.k = X.shape[1], k
         X = X[: self.count * block]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,7 +57,7 @@ def flows(found: Rolling, most: int = 30) -> Flows:
     k = max((w.result.H.shape[1] for w in found.windows), default=0)
     sizes = np.stack([np.bincount(row[row >= 0], minlength=k) for row in labels])
     moves = np.zeros((max(0, len(chosen) - 1), k, k), dtype=np.int64)
-    for at, (a, b) in enumerate(zip(labels[:-1], labels[1:], strict=True)):
+    for at, (a, b) in enumerate(pairwise(labels)):
         both = (a >= 0) & (b >= 0)
         np.add.at(moves[at], (a[both], b[both]), 1)
     here = labels > ABSENT

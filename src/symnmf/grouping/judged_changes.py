@@ -204,9 +204,7 @@ def moves_by_chance(
         rows = np.union1d(np.arange(a.begin, a.stop), np.arange(b.begin, b.stop))
         mixed = shuffled_blocks(len(rows), numpy_stream(seed, "moves", draw))
         order = rows[mixed]
-        parts = (
-            np.searchsorted(rows, np.arange(w.begin, w.stop)) for w in (a, b)
-        )
+        parts = (np.searchsorted(rows, np.arange(w.begin, w.stop)) for w in (a, b))
         try:
             first, second = (some.at(order[part]) for part in parts)
             one = fit(first, None)

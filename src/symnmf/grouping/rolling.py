@@ -133,14 +133,13 @@ def rolling(
             H = found[-1].result.H
             warm_start = WarmStart(H, known[1]) if bool(H.any()) else None
     _warn_of_ambiguity(found)
-    judged, changes = judge(
-        panel, found, dependence, options, step=step, draws=draws, seed=seed
-    )
+    judged, changes = judge(panel, found, dependence, options, step=step, draws=draws, seed=seed)
     if changes is not None:
         moves = moves_by_chance(panel, found, Refit(how, k, seed, n_init, warm), seed=seed)
         changes = replace(changes, by_chance=moves)
     identity = unfinished.cache.identity if unfinished else None
-    return Rolling(tuple(judged), tuple(panel.names), identity, changes, dependence, half_life)
+    kind = dependence if how.lower else "gains"
+    return Rolling(tuple(judged), tuple(panel.names), identity, changes, kind, half_life)
 
 
 class Refit:

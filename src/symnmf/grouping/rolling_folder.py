@@ -21,7 +21,7 @@ from symnmf.data.panel import Panel
 from symnmf.grouping.joint_crashes import WindowDependence
 from symnmf.grouping.result_tables import loadings_columns
 from symnmf.grouping.time_tables import labels_over_time, memberships, windows_table
-from symnmf.grouping.windows import Changes, Mover, Rolling, Window
+from symnmf.grouping.windows import KINDS_OF_HISTORY, Changes, Mover, Rolling, Window
 from symnmf.storage.kinds import WINDOWS
 from symnmf.storage.tensors import pack_json, plain, unpack_json
 from symnmf.storage.untrusted import complete
@@ -127,12 +127,14 @@ def load_rolling(folder: str | Path) -> Rolling:
             parts.setdefault(number, {})[part] = tensor
         for place, words in enumerate(described["windows"]):
             windows.append(_unpack(parts[str(place)], words, names))
+        if described["kind"] not in KINDS_OF_HISTORY:
+            raise ValueError("kind")
         return Rolling(
             tuple(windows),
             names,
             None,
             _changes(described["changes"], names),
-            str(described["kind"]),
+            described["kind"],
             _numbers([described["half_life"]])[0],
         )
 

@@ -10,6 +10,8 @@ from symnmf.core.result import Result
 from symnmf.display import html_table
 from symnmf.grouping.joint_crashes import WindowDependence
 
+#: Kinds of dependence: losses, gains, and all days.
+KINDS_OF_HISTORY = ("tail", "gains", "correlation")
 #: Label of an instrument that a window does not have.
 ABSENT = -2
 
@@ -113,7 +115,7 @@ class Rolling:
         names: names of the instruments.
         identity: identity of the run where its windows were stored in a folder; None otherwise.
         changes: whether the groups changed by more than chance; None where it was not judged.
-        kind: ``"tail"`` or ``"correlation"``.
+        kind: ``"tail"``, ``"gains"`` for the upper tail, or ``"correlation"``.
         half_life: rows in which the weight of a row halves; None for equal weights.
     """
 
