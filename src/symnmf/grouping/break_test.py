@@ -11,10 +11,13 @@ from symnmf.grouping.block_profiles import BlockProfiles
 from symnmf.numerics import numpy_stream
 from symnmf.options import whole_number
 
-#: Rate of false alarms of a whole history, and block-resampled histories behind it.
-FALSE_ALARMS, DRAWS = 0.05, 199
-#: Rows of a block: about a month of trading days. A window has at least ``MIN_BLOCKS`` of them.
-BLOCK, MIN_BLOCKS = 21, 6
+#: Rate of false alarms of a whole history; p-value from which a change is reported, which keeps
+#: that rate in the hardest histories of `symnmf bench changes`, whose groups have volatilities of
+#: their own that cluster; and number of shuffled histories.
+FALSE_ALARMS, ALARM_P, DRAWS = 0.05, 0.02, 199
+#: Rows of a block that separates two days: about a month of trading days. Blocks that are shuffled
+#: are a fifth of a window, because volatility clusters for longer than a month.
+BLOCK, WINDOW_BLOCKS = 21, 5
 #: Pairs of stretches that are compared in one history at most.
 MAX_PAIRS = 60
 #: Numbers of the profiles of one pass; larger ones are computed in parts.
@@ -33,10 +36,12 @@ class ChangeTest:
         moved: (pairs,) instruments whose best group differs between the two stretches.
         by_chance: (draws, pairs) the same number in the resampled histories.
         scores: (pairs, n) s_i.
-        score_limit: what the largest score of all instruments exceeds in 5 % of the histories.
+        score_limit: what the largest score of all instruments exceeds in 2 % of the histories.
         before, after: (pairs, n) best group of each instrument in the two stretches.
         draws: number of resampled histories.
         block: rows of a block.
+        detail: (pairs,) the statistic from blocks of a month, which places a break; zeros where it
+            was not computed.
     """
 
     statistic: np.ndarray
@@ -49,6 +54,7 @@ class ChangeTest:
     after: np.ndarray
     draws: int
     block: int
+    detail: np.ndarray
 
 
 def change_test(
@@ -57,7 +63,7 @@ def change_test(
     second: np.ndarray,
     *,
     draws: int = DRAWS,
-    level: float = FALSE_ALARMS,
+    level: float = ALARM_P,
     seed: int = 0,
 ) -> ChangeTest:
     """Compare pairs of stretches of time with the same pairs in histories of shuffled blocks.
@@ -93,14 +99,14 @@ def change_test(
     draws = whole_number("draws", draws, 1, 1_000_000)
     if not 0 < level < 1:
         raise InvalidInput("level", f"got {level!r}", "Pass a number between 0 and 1")
-    scores, before, after = _scores(profiles, first, second)
+    scores, before, after = change_scores(profiles, first, second)
     statistic = np.square(scores).sum(axis=1)
     rng = numpy_stream(seed, "breaks")
     largest, top = np.empty(draws), np.empty(draws)
     by_chance = np.empty((draws, len(first)), dtype=np.int64)
     for draw in range(draws):
         order = rng.permutation(profiles.count)
-        drawn, old, new = _scores(profiles, first[:, order], second[:, order])
+        drawn, old, new = change_scores(profiles, first[:, order], second[:, order])
         largest[draw] = np.square(drawn).sum(axis=1).max(initial=0.0)
         top[draw] = drawn.max(initial=0.0)
         by_chance[draw] = (old != new).sum(axis=1)
@@ -109,13 +115,19 @@ def change_test(
     return ChangeTest(
         statistic, p_value, (before != after).sum(axis=1), by_chance, scores,
         float(np.sort(top)[place]), before, after, draws, profiles.block,
+        np.zeros(len(first)),
     )  # fmt: skip
 
 
-def _scores(
+def change_scores(
     profiles: BlockProfiles, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """How clearly each instrument changed its group, and its two groups, for each pair."""
+    """How clearly each instrument changed its group, and its two groups, for each pair.
+
+    Arguments:
+        profiles: sums over the blocks of the history.
+        first, second: (pairs, blocks) blocks of the two stretches of each pair.
+    """
     parts = []
     size = max(1, PASS_NUMBERS // (2 * profiles.n * profiles.k))
     for begin in range(0, len(first), size):
@@ -133,20 +145,14 @@ def _at(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.take_along_axis(values, groups, axis=2)[:, :, 0]
 
 
-def block_length(window: int, step: int) -> int:
-    """Rows of a block: near a month, and a divisor of the step where there is one.
-
-    Arguments:
-        window, step: rows of a window, and from one window to the next.
+def block_length(window: int) -> int:
+    """Rows of a block that is shuffled: a fifth of a window.
 
     Example:
-        >>> block_length(500, 21), block_length(1000, 500), block_length(60, 5)
-        (21, 25, 10)
+        >>> block_length(500), block_length(1000), block_length(3)
+        (100, 200, 1)
     """
-    most = max(1, window // MIN_BLOCKS)
-    near = [d for d in range(1, step + 1) if step % d == 0 and 0.6 * BLOCK <= d <= 1.6 * BLOCK]
-    best = min(near, key=lambda d: abs(d - BLOCK), default=BLOCK)
-    return min(best, most)
+    return max(1, window // WINDOW_BLOCKS)
 
 
 def adjacent_stretches(

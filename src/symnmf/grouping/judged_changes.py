@@ -17,12 +17,14 @@ from symnmf.errors import SymnmfError
 from symnmf.factorization import Request, run
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
 from symnmf.grouping.break_test import (
+    ALARM_P,
     BLOCK,
     DRAWS,
     FALSE_ALARMS,
     ChangeTest,
     adjacent_stretches,
     block_length,
+    change_scores,
     change_test,
 )
 from symnmf.grouping.universe import some_columns
@@ -64,38 +66,32 @@ def judge(
     dependence: str,
     options: Mapping[str, Any],
     *,
-    step: int,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> tuple[list[Window], Changes | None]:
     """The windows with their p-values and breaks, and the evidence.
 
-    A window breaks where its p-value is at most 5 % and no window within its length differs more
-    from the rows before it.
+    A window breaks where its p-value is at most 2 %, which keeps false alarms below 5 %, and no
+    window within its length differs more from the rows before it.
 
     Arguments:
         panel: the returns.
         windows: what was found in them.
         dependence, options: how dependence was estimated.
-        step: rows from one window to the next.
         draws: number of shuffled histories; 0 judges nothing.
         seed: seed of the shuffles.
     """
     if not windows or draws < 1:
         return list(windows), None
     width, k = windows[0].stop - windows[0].begin, windows[0].result.H.shape[1]
-    block = block_length(width, step)
-    columns = _with_history(panel, k, len(panel.values) // block, seed)
     begins = np.array([w.begin for w in windows])
-    usable, first, second = adjacent_stretches(begins, width, block, len(panel.values) // block)
-    none = Changes(FALSE_ALARMS, draws, block, 0, None, (), (), len(columns))
-    if not len(usable) or k < 2 or len(columns) < 3:
-        return list(windows), none
-    signed = dependence == "correlation" and options.get("negative", "absolute") == "absolute"
-    X = stationary_scores(panel.values[:, columns], dependence, options)
-    labels = reference_groups(X, min(k, len(columns) - 1), signed=signed, seed=seed)
-    profiles = BlockProfiles(X, labels, k, block, signed)
-    found = change_test(profiles, first, second, draws=draws, seed=seed)
+    tested = changes_of_windows(
+        panel, begins, width, k, dependence, options, draws=draws, seed=seed
+    )
+    block = block_length(width)
+    if tested is None:
+        return list(windows), Changes(FALSE_ALARMS, draws, block, 0, None, (), (), 0)
+    usable, found, columns, labels = tested
     judged = list(windows)
     for place, number in enumerate(usable):
         p = float(found.p_value[place])
@@ -107,24 +103,94 @@ def judge(
         number = int(usable[place])
         judged[number] = replace(judged[number], broke=True)
         movers.append(_movers(found, place, names, labels, windows[number]))
-    about = replace(
-        none,
-        judged=len(usable),
-        p_value=float(found.p_value.min()),
-        movers=tuple(movers),
+    p_value = float(found.p_value.min())
+    return judged, Changes(
+        FALSE_ALARMS, draws, block, len(usable), p_value, tuple(movers), (), len(columns)
     )
-    return judged, about
+
+
+def changes_of_windows(
+    panel: Panel,
+    begins: np.ndarray,
+    width: int,
+    k: int,
+    dependence: str,
+    options: Mapping[str, Any],
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> tuple[np.ndarray, ChangeTest, list[int], np.ndarray] | None:
+    """The test of all windows that have as many rows before them.
+
+    Arguments:
+        panel: the returns.
+        begins: first row of each window.
+        width: rows of a window.
+        k: number of groups.
+        dependence, options: how dependence is estimated.
+        draws: number of shuffled histories.
+        seed: seed of the shuffles.
+
+    Returns:
+        Numbers of the windows that were tested, the test, the columns of the instruments that
+        took part, and their reference groups; None where nothing can be tested.
+    """
+    block = block_length(width)
+    blocks = len(panel.values) // block
+    columns = _with_history(panel, k, len(panel.values) // min(block, BLOCK), seed)
+    usable, first, second = adjacent_stretches(begins, width, block, blocks)
+    if not len(usable) or k < 2 or len(columns) < 3:
+        return None
+    signed = dependence == "correlation" and options.get("negative", "absolute") == "absolute"
+    X = stationary_scores(panel.values[:, columns], dependence, options)
+    labels = reference_groups(X, min(k, len(columns) - 1), signed=signed, seed=seed)
+    _, once, place = np.unique(second, axis=0, return_index=True, return_inverse=True)
+    coarse = change_test(
+        BlockProfiles(X, labels, k, block, signed),
+        first[once],
+        second[once],
+        draws=draws,
+        seed=seed,
+    )
+    found = _for_windows(coarse, place.reshape(-1))
+    fine = min(block, BLOCK)
+    sharp = BlockProfiles(X, labels, k, fine, signed)
+    at, first, second = adjacent_stretches(begins[usable], width, fine, sharp.count)
+    detail = np.zeros(len(usable))
+    detail[at] = np.square(change_scores(sharp, first, second)[0]).sum(axis=1)
+    return usable, replace(found, detail=detail), columns, labels
+
+
+def _for_windows(found: ChangeTest, place: np.ndarray) -> ChangeTest:
+    """The test of each window, where several windows share an edge between blocks."""
+    return replace(
+        found,
+        statistic=found.statistic[place],
+        p_value=found.p_value[place],
+        moved=found.moved[place],
+        by_chance=found.by_chance[:, place],
+        scores=found.scores[place],
+        before=found.before[place],
+        after=found.after[place],
+    )
 
 
 def break_places(found: ChangeTest, begins: np.ndarray, width: int) -> list[int]:
-    """Places of the breaks: the largest of the significant changes within a width of each other."""
-    left = [int(i) for i in np.argsort(-found.statistic, kind="stable")]
-    left = [i for i in left if found.p_value[i] <= FALSE_ALARMS]
+    """Places of the breaks: the largest of the significant changes within a width of each other.
+
+    Arguments:
+        found: the test of the windows.
+        begins: first row of each window that was tested.
+        width: rows of a window.
+    """
+    left = [int(i) for i in np.lexsort((-found.detail, -found.statistic))]
+    left = [i for i in left if found.p_value[i] <= ALARM_P]
     peaks: list[int] = []
     for i in left:
         if all(abs(int(begins[i]) - int(begins[j])) >= width for j in peaks):
             peaks.append(i)
-    return sorted(peaks)
+    near = [[j for j in left if abs(int(begins[i]) - int(begins[j])) <= found.block] for i in peaks]
+    return sorted({max(some, key=lambda j: found.detail[j]) for some in near})
 
 
 def _with_history(panel: Panel, k: int, blocks: int, seed: int) -> list[int]:
@@ -201,18 +267,41 @@ def moves_by_chance(
         a, b = windows[number], windows[number + 1]
         common = sorted(set(_columns(a, panel)) & set(_columns(b, panel)))
         some = some_columns(panel, tuple(common) if len(common) < len(panel.names) else None)
-        rows = np.union1d(np.arange(a.begin, a.stop), np.arange(b.begin, b.stop))
-        mixed = shuffled_blocks(len(rows), numpy_stream(seed, "moves", draw))
-        order = rows[mixed]
-        parts = (np.searchsorted(rows, np.arange(w.begin, w.stop)) for w in (a, b))
-        try:
-            first, second = (some.at(order[part]) for part in parts)
-            one = fit(first, None)
-            two = fit(second, one)
-        except SymnmfError:  # too few rows of an instrument in a shuffled window
-            continue
-        counts.append(int((one.labels() != two.labels()).sum()))
+        pair = (np.arange(a.begin, a.stop), np.arange(b.begin, b.stop))
+        rng = numpy_stream(seed, "moves", draw)
+        count = moves_when_shuffled(some, *pair, fit, rng)
+        counts += [] if count is None else [count]
     return tuple(counts)
+
+
+def moves_when_shuffled(
+    panel: Panel,
+    first: np.ndarray,
+    second: np.ndarray,
+    fit: Callable[[Panel, Result | None], Result],
+    rng: np.random.Generator,
+) -> int | None:
+    """Number of instruments that move between two stretches after their rows are shuffled.
+
+    Arguments:
+        panel: the returns.
+        first, second: rows of the two stretches, which may overlap.
+        fit: the fit of a panel, given the result of the stretch before.
+        rng: generator of the shuffle.
+
+    Returns:
+        The number; None where a shuffled stretch has too few rows of an instrument.
+    """
+    rows = np.union1d(first, second)
+    order = rows[shuffled_blocks(len(rows), rng)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the groups of shuffled rows are not reported
+        try:
+            one = fit(panel.at(order[np.searchsorted(rows, first)]), None)
+            two = fit(panel.at(order[np.searchsorted(rows, second)]), one)
+        except SymnmfError:
+            return None
+    return int((one.labels() != two.labels()).sum())
 
 
 def shuffled_blocks(rows: int, rng: np.random.Generator, block: int = BLOCK) -> np.ndarray:

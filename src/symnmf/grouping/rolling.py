@@ -59,8 +59,9 @@ def rolling(
     which saves nearly half of the products of S where S is not its own surrogate.
 
     At the end the history is judged (``changes``): each window is compared with as many rows just
-    before it, which it does not share, and a break is a change that shuffled histories reach in
-    fewer than 5 % of the cases anywhere (:func:`symnmf.grouping.break_test.change_test`).
+    before it, which it does not share. A break is a change that only 2 % of shuffled histories
+    reach anywhere; false alarms are then below 5 % also where volatility clusters
+    (:func:`symnmf.grouping.break_test.change_test`).
 
     Arguments:
         table: a panel, or a table of returns. In a panel with missing numbers instruments may
@@ -133,7 +134,7 @@ def rolling(
             H = found[-1].result.H
             warm_start = WarmStart(H, known[1]) if bool(H.any()) else None
     _warn_of_ambiguity(found)
-    judged, changes = judge(panel, found, dependence, options, step=step, draws=draws, seed=seed)
+    judged, changes = judge(panel, found, dependence, options, draws=draws, seed=seed)
     if changes is not None:
         moves = moves_by_chance(panel, found, Refit(how, k, seed, n_init, warm), seed=seed)
         changes = replace(changes, by_chance=moves)

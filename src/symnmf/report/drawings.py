@@ -87,7 +87,7 @@ def lines_svg(
     """
     known = [v for line in lines for v in line.values if v is not None]
     most = _round_up(max(known, default=1.0))
-    top, low = 30, 196
+    top, low = 44, 206
     left, right = 56, WIDTH - 16
     places = [left + (right - left) * i / max(1, len(dates) - 1) for i in range(len(dates))]
 
@@ -116,9 +116,9 @@ def lines_svg(
             f'<text x="{x + 34:.4g}" y="16">{escape(line.name)}</text>'
         )
         x += 60 + 7.5 * len(line.name)
-    parts += _dates(dates, places, 216)
+    parts += _dates(dates, places, 226)
     parts += [_break(places[b], top, low) for b in breaks if b < len(places)]
-    return _svg(parts, 224, alt)
+    return _svg(parts, 234, alt)
 
 
 def bars_svg(

@@ -222,11 +222,12 @@ def _statements(found: Rolling) -> list[Statement]:
         out.append(
             Statement(
                 level,
-                f"{len(found.breaks)} breaks in {changes.judged} windows that could be judged.",
+                f"{_count(len(found.breaks), 'break')} in {_count(changes.judged, 'window')} that "
+                "could be judged.",
                 "Each window was compared with as many days just before it, which it does not "
                 f"share. {changes.draws} histories in which blocks of {changes.block} days are "
                 f"shuffled say what chance does: a history without a change has a "
-                f"{100 * changes.false_alarms:.0f} % chance of an alarm anywhere.",
+                f"chance of at most {100 * changes.false_alarms:.0f} % of an alarm anywhere.",
                 f"smallest p-value {changes.p_value:.3g}",
             )
         )
@@ -289,6 +290,10 @@ def _facts(found: Rolling) -> list[tuple[str, str]]:
     if found.half_life is not None:
         facts.append(("weights", f"halve every {found.half_life:g} rows"))
     return facts
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _ribbon_alt(found: Rolling) -> str:
