@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from symnmf.errors import InvalidInput
 from symnmf.grouping.block_profiles import BlockProfiles
 from symnmf.numerics import numpy_stream
 from symnmf.options import whole_number
@@ -36,7 +35,8 @@ class ChangeTest:
         moved: (pairs,) instruments whose best group differs between the two stretches.
         by_chance: (draws, pairs) the same number in the resampled histories.
         scores: (pairs, n) s_i.
-        score_limit: what the largest score of all instruments exceeds in 2 % of the histories.
+        score_p: (pairs, n) share of resampled histories in which the instrument itself scores as
+            high between these stretches; 1 for one that stays.
         before, after: (pairs, n) best group of each instrument in the two stretches.
         draws: number of resampled histories.
         block: rows of a block.
@@ -49,7 +49,7 @@ class ChangeTest:
     moved: np.ndarray
     by_chance: np.ndarray
     scores: np.ndarray
-    score_limit: float
+    score_p: np.ndarray
     before: np.ndarray
     after: np.ndarray
     draws: int
@@ -63,7 +63,6 @@ def change_test(
     second: np.ndarray,
     *,
     draws: int = DRAWS,
-    level: float = ALARM_P,
     seed: int = 0,
 ) -> ChangeTest:
     """Compare pairs of stretches of time with the same pairs in histories of shuffled blocks.
@@ -76,7 +75,6 @@ def change_test(
         profiles: sums over the blocks of the history.
         first, second: (pairs, blocks) blocks of the two stretches of each pair, as 0 and 1.
         draws: number of shuffled histories.
-        level: rate of false alarms for ``score_limit``.
         seed: seed of the shuffles.
 
     Raises:
@@ -97,24 +95,21 @@ def change_test(
     permutations Hoeffding (1952), doi:10.1214/aoms/1177729436.
     """
     draws = whole_number("draws", draws, 1, 1_000_000)
-    if not 0 < level < 1:
-        raise InvalidInput("level", f"got {level!r}", "Pass a number between 0 and 1")
     scores, before, after = change_scores(profiles, first, second)
     statistic = np.square(scores).sum(axis=1)
     rng = numpy_stream(seed, "breaks")
-    largest, top = np.empty(draws), np.empty(draws)
+    largest, reached = np.empty(draws), np.ones(scores.shape)
     by_chance = np.empty((draws, len(first)), dtype=np.int64)
     for draw in range(draws):
         order = rng.permutation(profiles.count)
         drawn, old, new = change_scores(profiles, first[:, order], second[:, order])
         largest[draw] = np.square(drawn).sum(axis=1).max(initial=0.0)
-        top[draw] = drawn.max(initial=0.0)
+        reached += drawn >= scores
         by_chance[draw] = (old != new).sum(axis=1)
     p_value = (1 + (largest[:, None] >= statistic).sum(axis=0)) / (draws + 1)
-    place = min(draws - 1, int(np.ceil((1 - level) * (draws + 1))) - 1)
     return ChangeTest(
         statistic, p_value, (before != after).sum(axis=1), by_chance, scores,
-        float(np.sort(top)[place]), before, after, draws, profiles.block,
+        reached / (draws + 1), before, after, draws, profiles.block,
         np.zeros(len(first)),
     )  # fmt: skip
 

@@ -170,6 +170,7 @@ def _for_windows(found: ChangeTest, place: np.ndarray) -> ChangeTest:
         moved=found.moved[place],
         by_chance=found.by_chance[:, place],
         scores=found.scores[place],
+        score_p=found.score_p[place],
         before=found.before[place],
         after=found.after[place],
     )
@@ -206,10 +207,10 @@ def _with_history(panel: Panel, k: int, blocks: int, seed: int) -> list[int]:
 def _movers(
     found: ChangeTest, place: int, names: Sequence[str], labels: np.ndarray, window: Window
 ) -> tuple[Mover, ...]:
-    """Instruments whose score exceeds what chance gives the largest; groups as the window has."""
+    """Instruments that changed sides by more than chance; groups as the window has them."""
     match = _matched(labels, names, window)
     scores = found.scores[place]
-    chosen = np.argsort(-scores, kind="stable")[: int((scores > found.score_limit).sum())]
+    chosen = named_movers(found, place)
     return tuple(
         Mover(
             names[i],
@@ -219,6 +220,17 @@ def _movers(
         )
         for i in chosen
     )
+
+
+def named_movers(found: ChangeTest, place: int) -> list[int]:
+    """Instruments whose own score only 2 % of shuffled histories reach, largest score first.
+
+    Arguments:
+        found: the test.
+        place: number of the pair of stretches.
+    """
+    sure = (found.score_p[place] <= ALARM_P) & (found.scores[place] > 0)
+    return [int(i) for i in np.argsort(-found.scores[place], kind="stable") if sure[i]]
 
 
 def _matched(labels: np.ndarray, names: Sequence[str], window: Window) -> dict[int, int]:

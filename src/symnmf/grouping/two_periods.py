@@ -11,12 +11,12 @@ import numpy as np
 from symnmf.data.panel import Panel
 from symnmf.errors import InvalidInput
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
-from symnmf.grouping.break_test import DRAWS, WINDOW_BLOCKS, change_test
-from symnmf.grouping.judged_changes import moves_when_shuffled, reference_groups
+from symnmf.grouping.break_test import ALARM_P, DRAWS, change_test
+from symnmf.grouping.judged_changes import moves_when_shuffled, named_movers, reference_groups
 from symnmf.numerics import numpy_stream
 
-#: Fewest rows of a period.
-MIN_DAYS = 25
+#: Fewest rows of a period, and blocks of the shorter one.
+MIN_DAYS, PERIOD_BLOCKS = 25, 8
 #: Pairs of shuffled periods that are fitted.
 REFITTED = 4
 
@@ -27,8 +27,8 @@ class PeriodChange:
 
     Attributes:
         p_value: chance of so large a change where the order of the days means nothing.
-        movers: names that changed sides by more than chance, largest change first; each is larger
-            than the largest of all instruments in 98 % of the shuffled histories.
+        movers: where the p-value is at most 2 %, the names that changed sides by more than chance,
+            largest change first: 2 % of the shuffled histories move them as much.
         by_chance: numbers of instruments that move between the two fits after blocks of days are
             shuffled; empty where no fit was given.
         shared: share of the days of the second period that the first one has, too.
@@ -90,7 +90,7 @@ def compare_periods(
     first, second = np.unique(first), np.unique(second)
     rows = np.union1d(first, second)
     least = min(len(first), len(second))
-    block = max(1, min(least // WINDOW_BLOCKS, len(np.setxor1d(first, second)) // 2))
+    block = max(1, min(least // PERIOD_BLOCKS, len(np.setxor1d(first, second)) // 2))
     if least < MIN_DAYS or len(np.setxor1d(first, second)) < 2:
         raise InvalidInput(
             "second",
@@ -106,8 +106,7 @@ def compare_periods(
     profiles = BlockProfiles(X, labels, k, block, signed)
     masks = [_blocks(np.isin(rows, part), block, profiles.count) for part in (first, second)]
     found = change_test(profiles, *masks, draws=draws, seed=seed)
-    scores = found.scores[0]
-    chosen = np.argsort(-scores, kind="stable")[: int((scores > found.score_limit).sum())]
+    chosen = named_movers(found, 0) if found.p_value[0] <= ALARM_P else []
     by_chance: list[int] = []
     if fit is not None:
         for draw in range(REFITTED):

@@ -85,7 +85,7 @@ class Changes:
         block: rows of a block.
         judged: number of windows that were judged, all against rows that they do not share.
         p_value: chance that a history without a change has so large a change somewhere.
-        movers: for each break, the instruments that changed by more than chance.
+        movers: for each break, the instruments that only 2 % of shuffled histories move as much.
         by_chance: numbers of instruments that move from one window to the next where the blocks
             of both are shuffled, and the groups fitted anew.
         instruments: number of instruments that the test used.

@@ -13,7 +13,7 @@ import numpy as np
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
 from symnmf.data import read_panel
 from symnmf.grouping.break_test import FALSE_ALARMS
-from symnmf.grouping.judged_changes import break_places, changes_of_windows
+from symnmf.grouping.judged_changes import break_places, changes_of_windows, named_movers
 
 #: Histories without a change of each kind, and the share of them with one.
 HISTORIES, CHANGED = 200, 0.1
@@ -96,7 +96,7 @@ def judged(
     if not places:
         return [], set()
     best = max(places, key=lambda p: found.statistic[p])
-    named = np.flatnonzero(found.scores[best] > found.score_limit)
+    named = named_movers(found, best)
     return (
         [int(begins[usable[best]])],
         {panel.names[columns[i]] for i in named},
