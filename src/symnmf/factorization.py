@@ -331,7 +331,10 @@ def run(
         with ExitStack() as stack:
             shown: list[Callback] = []
             if progress and problem.S.process_index == 0:
-                excess = problem.bounds.excess
+
+                def excess(error: float) -> float:  # the spectrum is not needed before a check
+                    return problem.bounds.excess(error)
+
                 line = Progress(excess=excess, max_iter=limit, max_seconds=max_seconds)
                 lines = JsonProgress(excess=excess)
                 shown = [stack.enter_context(lines if progress == "json" else line)]

@@ -9,7 +9,8 @@ import symnmf as sn
 from helpers import SHARED, US_STOCKS
 from symnmf.data.samples import sp500_prices
 from symnmf.errors import AmbiguousWarning, InvalidInput, UnknownName
-from symnmf.grouping.rolling import MovingSums, rolling
+from symnmf.grouping.moving_sums import MovingSums
+from symnmf.grouping.rolling import rolling
 
 
 def market_with_groups(rng, T, groups, loading=0.9):

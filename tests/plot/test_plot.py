@@ -12,6 +12,7 @@ from helpers import dense, market
 from symnmf.data.samples import sp500_prices
 from symnmf.dependence.diagnostics import hill_curve, independence_baseline, threshold_stability
 from symnmf.grouping.between_groups import event_shares
+from symnmf.grouping.flows import flows
 from symnmf.grouping.side_by_side import side_by_side
 from symnmf.grouping.sorted_matrix import averaged, group_order, sort_by_group
 from symnmf.plot import (
@@ -26,6 +27,7 @@ from symnmf.plot import (
     spectrum,
     stability_curve,
 )
+from symnmf.plot.ribbon_bands import ribbon_bands
 
 
 def test_heat_maps_show_s_and_its_fit():
@@ -149,3 +151,28 @@ def test_two_answers_beside_each_other():
     assert heat.x[:2] == ("c59", "c58")  # the largest
     table = pd.DataFrame({"a": [0, 9], "b": [5, 0], "c": [0, 7]}, index=["1 a", "2 b"])
     assert classes(table).data[0].x == ("b", "a", "c")  # beside their groups
+
+
+def test_ribbon_and_timeline_of_a_history():
+    rng = np.random.default_rng(0)
+    f = rng.normal(size=(600, 2))
+    X = f[:, np.repeat([0, 1], 5)] + 0.4 * rng.normal(size=(600, 10))
+    X[300:, 0] = f[300:, 1] + 0.4 * rng.normal(size=300)
+    found = sn.rolling(X, 150, 150, 2, "correlation", draws=39)
+    figure = sn.plot.ribbon(found)
+    made = flows(found)
+    bands = [s for s in figure.layout.shapes if s.type == "path"]
+    assert len(bands) == np.count_nonzero(made.moves) == 7  # one of them moves
+    assert sorted(s.opacity for s in bands)[-1] > sorted(s.opacity for s in bands)[-2]
+    bars, ribbons = ribbon_bands(made)
+    for bar in bars:  # the bands of a group fill its bar, on both sides
+        out = [b for b in ribbons if (b.window, b.source) == (bar.window, bar.group)]
+        if out:
+            assert min(b.left[0] for b in out) == pytest.approx(bar.top)
+            assert max(b.left[1] for b in out) == pytest.approx(bar.bottom)
+        into = [b for b in ribbons if (b.window + 1, b.target) == (bar.window, bar.group)]
+        if into:
+            assert max(b.right[1] for b in into) == pytest.approx(bar.bottom)
+    figure = sn.plot.timeline(found)
+    assert figure.data[0].y[1] == pytest.approx(found.windows[1].dependence.within)
+    assert list(figure.data[4].y) == [len(w.moved) for w in found.windows]

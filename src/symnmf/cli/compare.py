@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,27 +12,46 @@ from symnmf.cli.output import Output
 from symnmf.cli.shared_options import Json
 from symnmf.display import counted
 
+if TYPE_CHECKING:
+    from symnmf.cli.earlier_run import EarlierRun
+    from symnmf.grouping.two_periods import PeriodChange
+
 #: Instruments that are listed.
 LISTED = 20
 
 
 @app.command()
 def compare(
-    old: Annotated[Path, typer.Argument(help="Folder of a fit, or a table of classes.")],
-    new: Annotated[Path, typer.Argument(help="Folder of a fit, or a table of classes.")],
+    old: Annotated[Path, typer.Argument(help="Folder of a fit or a roll, or a table of classes.")],
+    new: Annotated[Path, typer.Argument(help="Folder of a fit or a roll, or a table of classes.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", help="Table of both periods; by default the tables that the two runs read."
+        ),
+    ] = None,
+    judge: Annotated[
+        bool,
+        typer.Option("--judge/--no-judge", help="Say whether the change is more than chance."),
+    ] = True,
     as_json: Json = False,
 ) -> None:
-    """Compare two fits, or a fit with classes: agreement, and who moved.
+    """Compare two runs, or a run with classes: what changed, and is it more than chance.
+
+    Chance is what moves after blocks of days of both periods are shuffled. That needs the tables
+    of the runs, which are found by the config.toml of each.
 
     \b
     Examples:
       symnmf compare groups-2023 groups-2024
       symnmf compare sectors.csv groups
     """
+    from symnmf.cli.earlier_run import read_earlier
     from symnmf.errors import InvalidInput
     from symnmf.grouping.comparison import agreement_of_groups
 
-    before, after = _groups(old), _groups(new)
+    runs = [read_earlier(path) for path in (old, new)]
+    before, after = (run.groups for run in runs)
     both = [name for name in after if name in before]
     if len(both) < 2:
         raise InvalidInput(
@@ -44,9 +63,14 @@ def compare(
     shown = Output(as_json)
     shown.line(f"Adjusted Rand index {found.ari:.2f} (1: the same groups, 0: chance)", "bold")
     shown.line(f"{counted(len(both), 'name')} in both; {len(found.moved)} moved")
-    rows = [(name, before[name], after[name]) for name in found.moved[:LISTED]]
-    if rows:
-        shown.table(("moved", str(old), str(new)), rows)
+    change, why = _judged(runs[0], runs[1], data) if judge else (None, "")
+    for line in _change_lines(change, why):
+        shown.line(line)
+    sure = set() if change is None else set(change.movers)
+    listed = sorted(found.moved, key=lambda name: name not in sure)[:LISTED]
+    if listed:
+        rows = [(name, before[name], after[name], "yes" if name in sure else "") for name in listed]
+        shown.table(("moved", str(old), str(new), "more than chance"), rows)
     gone = [name for name in before if name not in after]
     come = [name for name in after if name not in before]
     for words, names in ((f"only in {old}", gone), (f"only in {new}", come)):
@@ -62,14 +86,71 @@ def compare(
             "moved": {n: [before[n], after[n]] for n in found.moved},
             "only_old": gone,
             "only_new": come,
+            "change": _document(change, why),
         }
     )
 
 
-def _groups(path: Path) -> dict[str, str]:
-    """The group of each name, of a fit or of a table of classes."""
-    from symnmf.analysis.folder import load
-    from symnmf.data.classes import read_classes
-    from symnmf.grouping.naming import group_of
+def _judged(old: EarlierRun, new: EarlierRun, data: Path | None) -> tuple[PeriodChange | None, str]:
+    """Whether the change is more than chance, or why that cannot be said."""
+    from symnmf.errors import SymnmfError
+    from symnmf.grouping.rolling import Refit
+    from symnmf.grouping.two_periods import (
+        compare_periods,
+        joined,
+        options_of,
+        rows_between,
+    )
+    from symnmf.grouping.window_matrices import WindowEstimate
 
-    return group_of(load(path)) if path.is_dir() else read_classes(path)
+    for run in (old, new):
+        if run.request is None or run.first is None or run.last is None:
+            return None, f"{run.path} is not a run on a table with dates"
+    assert old.first
+    assert old.last
+    assert new.first
+    assert new.last
+    assert new.request
+    try:
+        panel = joined(old.panel(data), new.panel(data))
+        rows = [rows_between(panel, *x) for x in ((old.first, old.last), (new.first, new.last))]
+        dependence, options = new.request.dependence, new.request.dependence_options()
+        fit = Refit(WindowEstimate(dependence, options), new.k, 0, None)
+        found = compare_periods(
+            panel, rows[0], rows[1], new.k, dependence, fit=fit, **options_of(options)
+        )
+    except SymnmfError as wrong:
+        return None, str(wrong)
+    return found, ""
+
+
+def _change_lines(change: PeriodChange | None, why: str) -> list[str]:
+    from symnmf.grouping.break_test import ALARM_P
+
+    if change is None:
+        return [f"Whether that is more than chance is not judged: {why}"] if why else []
+    sure = change.p_value <= ALARM_P
+    lines = [
+        f"{'MORE THAN CHANCE' if sure else 'Not more than chance'}: p = {change.p_value:.3g} "
+        f"against {change.draws} shuffles of blocks of {change.block} days; "
+        f"{100 * change.shared:.0f} % of the days of the new period are also in the old one."
+    ]
+    if change.by_chance:
+        low, high = min(change.by_chance), max(change.by_chance)
+        lines.append(f"{low} to {high} would move by chance between two such fits.")
+    return lines
+
+
+def _document(change: PeriodChange | None, why: str) -> dict[str, Any]:
+    from symnmf.grouping.break_test import ALARM_P
+
+    if change is None:
+        return {"judged": False, "why": why}
+    return {
+        "judged": True,
+        "p_value": change.p_value,
+        "more_than_chance": change.p_value <= ALARM_P,
+        "movers": list(change.movers),
+        "by_chance": list(change.by_chance),
+        "shared_days": change.shared,
+    }

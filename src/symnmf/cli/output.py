@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -118,8 +119,27 @@ def _trust_words(found: Analysis) -> str:
 def window_line(w: Window) -> str:
     """A window as a line for people."""
     ari = "" if w.ari_before is None else f", ARI {w.ari_before:.2f} with the window before"
-    sign = "  BREAK" if w.broke else ""
-    return f"{w.first} to {w.last}: {w.result.status.name}{ari}, {len(w.moved)} moved{sign}"
+    return f"{w.first} to {w.last}: {w.result.status.name}{ari}, {len(w.moved)} moved"
+
+
+def change_lines(found: Rolling) -> list[str]:
+    """Whether the groups changed, in lines for people."""
+    changes = found.changes
+    if changes is None:
+        return []
+    rate = f"{100 * changes.false_alarms:.0f} %"
+    lines = [
+        f"BREAK with the window from {w.first} to {w.last}, p = {w.p_value:.3g}"
+        for w in found.breaks
+    ]
+    if not changes.judged:
+        lines = ["Too short to judge a change: that needs twice the rows of a window."]
+    elif not lines:
+        lines = [f"No change of the groups beyond chance (false alarms: {rate} of histories)."]
+    if changes.by_chance:
+        low, high = min(changes.by_chance), max(changes.by_chance)
+        lines.append(f"Between windows {low} to {high} instruments move by chance alone.")
+    return lines
 
 
 def windows_document(found: Rolling) -> dict[str, Any]:
@@ -132,10 +152,13 @@ def windows_document(found: Rolling) -> dict[str, Any]:
             "ari_before": w.ari_before,
             "moved": list(w.moved),
             "broke": bool(w.broke),
+            "p_value": w.p_value,
+            "instruments": len(w.result.H) + len(w.placed),
         }
         for w in found.windows
     ]
-    return {"windows": windows, "products": found.products}
+    about = None if found.changes is None else asdict(found.changes)
+    return {"windows": windows, "products": found.products, "changes": about}
 
 
 def summary(result: Result) -> dict[str, Any]:

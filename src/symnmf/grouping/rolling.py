@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from symnmf.core.labels import adjusted_rand
 from symnmf.core.problem import Problem, WarmStart
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel, read_panel
-from symnmf.defaults import DEPENDENCES
-from symnmf.dependence import estimate
-from symnmf.dependence.correlation import abs_from_product
-from symnmf.dependence.moving_ranks import MovingRanks
-from symnmf.dependence.tail import tail_dependence
-from symnmf.dependence.tail_request import TailRequest
+from symnmf.defaults import DEPENDENCES, N_INIT
 from symnmf.errors import AmbiguousWarning, InvalidInput, called
 from symnmf.factorization import Request, run
+from symnmf.grouping.break_test import DRAWS
 from symnmf.grouping.comparison import align
+from symnmf.grouping.joint_crashes import window_dependence
+from symnmf.grouping.judged_changes import judge, moves_by_chance
 from symnmf.grouping.rolling_folder import UnfinishedWindows
+from symnmf.grouping.universe import Universe, place_newcomers
+from symnmf.grouping.window_matrices import WindowEstimate, window_matrices
 from symnmf.grouping.windows import Rolling, Window
 from symnmf.operators import SymmetricOperator
 from symnmf.options import choice, whole_number
 
-#: A break: the agreement with the window before falls below its usual level by this many robust
-#: deviations, and by at least this much.
-BREAK_DEVIATIONS, LEAST_ARI_DROP = 4.0, 0.1
+#: Cold starts of a window that also starts from the window before.
+CARRIED_STARTS = 2
 
 
 def rolling(
@@ -47,20 +44,29 @@ def rolling(
     seed: int = 0,
     n_init: int | None = None,
     warm: bool = True,
+    half_life: float | None = None,
+    draws: int = DRAWS,
     on_window: Callable[[Window], None] | None = None,
     folder: str | Path | None = None,
     force: bool = False,
     **options: Any,
 ) -> Rolling:
-    """Groups of a table in windows that move through time.
+    """Groups of a table in windows that move through time, and whether they changed.
 
-    Every window is fitted from a cold start and from the groups of the window before, both on the
-    surrogate, and the better fit is used: groups that persist only because the fit started from
+    Every window is fitted from cold starts and from the groups of the window before, all on the
+    surrogate, and the best fit is used: groups that persist only because the fit started from
     them do not count as stable. The eigenvectors are iterated from those of the window before,
     which saves nearly half of the products of S where S is not its own surrogate.
 
+    At the end the history is judged (``changes``): each window is compared with as many rows just
+    before it, which it does not share. A break is a change that only 2 % of shuffled histories
+    reach anywhere; false alarms are then below 5 % also where volatility clusters
+    (:func:`symnmf.grouping.break_test.change_test`).
+
     Arguments:
-        table: a panel, or a table of returns.
+        table: a panel, or a table of returns. In a panel with missing numbers instruments may
+            enter and leave: a window fits those that have at least 90 % of its rows, and places
+            those that have at least 20 % by their loadings.
         window: number of rows of a window.
         step: number of rows from one window to the next.
         k: number of groups.
@@ -68,9 +74,13 @@ def rolling(
             behind the estimators ``"ramp"`` and ``"chi"``, are carried from window to window: only
             dates that enter or leave are compared. The other tail estimators are computed anew.
         seed: seed of every draw.
-        n_init: number of cold starts; as for :func:`symnmf.factorize`.
+        n_init: number of cold starts; by default 5 in the first window, and 2 in windows that
+            also start from the window before.
         warm: whether to start from the window before as well.
-        on_window: function called with every finished window.
+        half_life: number of rows in which the weight of a row halves, from the end of a window
+            backwards; by default all rows of a window have the same weight.
+        draws: number of shuffled histories behind the breaks; 0 judges nothing.
+        on_window: function called with every finished window, before breaks are judged.
         folder: folder in which every finished window is stored. The same call resumes there and
             gives the same bits; :func:`symnmf.save_rolling` to that folder completes it.
         force: whether windows that the folder already holds may be replaced.
@@ -94,19 +104,28 @@ def rolling(
     T = len(panel.values)
     window = whole_number("window", window, 2, T, f"from 2 to the {T} rows of the table")
     step = whole_number("step", step, 1, T)
+    draws = whole_number("draws", draws, 0, 1_000_000)
+    how = WindowEstimate(dependence, options, half_life)
+    if half_life is not None and not half_life > 0:
+        raise InvalidInput("half_life", f"got {half_life!r}", "Pass a number of rows above 0")
     found: list[Window] = []
     warm_start: WarmStart | None = None
     with ExitStack() as stack:
         unfinished: UnfinishedWindows | None = None
         if folder is not None:
-            request = (window, step, k, dependence, seed, n_init, warm, options)
+            request = (window, step, k, dependence, seed, n_init, warm, half_life, options)
             unfinished = stack.enter_context(UnfinishedWindows.of(folder, panel, request, force))
-        for begin, estimated in _matrices(panel, window, step, dependence, options):
+        for begin, universe, estimated in window_matrices(panel, window, step, how):
             known = unfinished.get(len(found)) if unfinished else None
             if known is None:
-                problem = Problem(estimated(), k, seed, warm_start=warm_start if warm else None)
-                result = _fit(problem, n_init, found)
-                known = _window(panel, begin, window, step, result, found), problem.spectrum.vectors
+                S = estimated()
+                same = bool(found) and found[-1].fitted == universe.fitted
+                problem = Problem(S, k, seed, warm_start=warm_start if warm and same else None)
+                result = _fit(problem, n_init)
+                if found:
+                    result = _in_order_of(result, found[-1])
+                made = _window(panel, begin, window, step, result, universe, S, how, found)
+                known = made, problem.spectrum.vectors
                 if unfinished:
                     unfinished.put(*known)
             found.append(known[0])
@@ -115,20 +134,64 @@ def rolling(
             H = found[-1].result.H
             warm_start = WarmStart(H, known[1]) if bool(H.any()) else None
     _warn_of_ambiguity(found)
-    return Rolling(
-        tuple(found), tuple(panel.names), unfinished.cache.identity if unfinished else None
-    )
+    judged, changes = judge(panel, found, dependence, options, draws=draws, seed=seed)
+    if changes is not None:
+        moves = moves_by_chance(panel, found, Refit(how, k, seed, n_init, warm), seed=seed)
+        changes = replace(changes, by_chance=moves)
+    identity = unfinished.cache.identity if unfinished else None
+    kind = dependence if how.lower else "gains"
+    return Rolling(tuple(judged), tuple(panel.names), identity, changes, kind, half_life)
 
 
-def _fit(problem: Problem, n_init: int | None, before: list[Window]) -> Result:
-    """The groups of a window, in the order of the window before."""
+class Refit:
+    """The fit of a window, for other rows.
+
+    Arguments:
+        how: the estimate of dependence.
+        k, seed, n_init, warm: as for :func:`rolling`.
+    """
+
+    def __init__(
+        self, how: WindowEstimate, k: int, seed: int, n_init: int | None, warm: bool = True
+    ):
+        self.how, self.k, self.seed, self.n_init, self.warm = how, k, seed, n_init, warm
+        self._vectors: torch.Tensor | None = None
+
+    def __call__(self, panel: Panel, before: Result | None) -> Result:
+        """The groups of a panel, in the order of those of a fit before."""
+        start = None
+        if before is not None and self.warm and self._vectors is not None:
+            start = WarmStart(before.H, self._vectors)
+        problem = Problem(self.how(panel), self.k, self.seed, warm_start=start)
+        starts = self.n_init if self.n_init is not None else CARRIED_STARTS
+        result = _fit(problem, starts)
+        self._vectors = problem.spectrum.vectors
+        if before is None:
+            return result
+        order = align(result.H, before.H)
+        return replace(result, H=result.H[:, order].contiguous())
+
+
+def _fit(problem: Problem, n_init: int | None) -> Result:
+    """The groups of a window."""
+    starts = n_init
+    if starts is None:
+        starts = N_INIT if problem.warm_start is None else CARRIED_STARTS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AmbiguousWarning)  # one warning follows for all windows
-        request = Request.of(n_init=n_init)
-        result = run(problem, request, handle_interrupt=False)
-    if not before:
+        return run(problem, Request.of(n_init=starts), handle_interrupt=False)
+
+
+def _in_order_of(result: Result, before: Window) -> Result:
+    """A result with its columns in the order of a window, matched on the common members."""
+    old = {name: i for i, name in enumerate(before.result.names or ())}
+    new = {name: i for i, name in enumerate(result.names or ())}
+    common = [name for name in new if name in old]
+    if not common:
         return result
-    order = align(result.H, before[-1].result.H)
+    mine = torch.tensor([new[name] for name in common])
+    theirs = torch.tensor([old[name] for name in common])
+    order = align(result.H[mine], before.result.H[theirs])
     return replace(result, H=result.H[:, order].contiguous())
 
 
@@ -145,121 +208,40 @@ def _warn_of_ambiguity(found: list[Window]) -> None:
 
 
 def _window(
-    panel: Panel, begin: int, width: int, step: int, result: Result, before: list[Window]
+    panel: Panel,
+    begin: int,
+    width: int,
+    step: int,
+    result: Result,
+    universe: Universe,
+    S: SymmetricOperator,
+    how: WindowEstimate,
+    before: list[Window],
 ) -> Window:
-    labels = result.labels().cpu().numpy()
+    """A window with what its groups have in common with those before."""
+    rows = panel.rows(begin, begin + width)
+    fitted = slice(None) if universe.fitted is None else list(universe.fitted)
     words = panel.date_words(np.array([begin, begin + width - 1]))
-    ari_before = ari_width = None
-    moved: tuple[str, ...] = ()
-    if before:
-        last = before[-1].result.labels().cpu().numpy()
-        ari_before = float(adjusted_rand(last, labels))
-        moved = tuple(panel.names[i] for i in np.flatnonzero(last != labels))
-        apart = -(-width // step)  # number of windows until two of them share no date
-        if len(before) >= apart:
-            other = before[-apart].result.labels().cpu().numpy()
-            ari_width = float(adjusted_rand(other, labels))
-    usual = np.array([w.ari_before for w in before if w.ari_before is not None])
-    broke = False
-    if ari_before is not None and len(usual) >= 3:
-        middle = float(np.median(usual))
-        spread = 1.4826 * float(np.median(np.abs(usual - middle)))
-        broke = middle - ari_before > max(LEAST_ARI_DROP, BREAK_DEVIATIONS * spread)
-    return Window(
-        len(before), begin, begin + width, words[0], words[1], result, ari_before, ari_width,
-        moved, broke,
+    placed = place_newcomers(rows, universe, result, how.dependence, how.options)
+    made = Window(
+        len(before), begin, begin + width, words[0], words[1], result, None, None, (), False,
+        universe.fitted, placed, window_dependence(S, result, rows.values[:, fitted], how.lower),
     )  # fmt: skip
+    if not before:
+        return made
+    moved, ari_before = _compared(made, before[-1])
+    ari_width = None
+    apart = -(-width // step)  # number of windows until two of them share no date
+    if len(before) >= apart:
+        ari_width = _compared(made, before[-apart])[1]
+    return replace(made, moved=moved, ari_before=ari_before, ari_width=ari_width)
 
 
-def _matrices(
-    panel: Panel, window: int, step: int, dependence: str, options: dict[str, Any]
-) -> Iterator[tuple[int, Callable[[], SymmetricOperator]]]:
-    """The first row of every window, and a function that estimates its dependence matrix."""
-    begins = range(0, len(panel.values) - window + 1, step)
-    for begin in begins:
-        _check_constant(panel, begin, begin + window)
-    plain = dependence == "correlation" and not options and not np.isnan(panel.values).any()
-    ranked = _by_ranks(panel, options) if dependence == "tail" else None
-    if ranked is not None:
-        ranks = MovingRanks(panel.values)
-        for begin in begins:
-            ranks.move(begin, begin + window)
-            rows = panel.rows(begin, begin + window)
-            yield begin, partial(ranked.from_scores, rows, ranks.scores())
-        return
-    if not plain:
-        for begin in begins:
-            yield begin, partial(estimate, dependence, panel.rows(begin, begin + window), **options)
-        return
-    sums = MovingSums(panel.values)
-    for begin in begins:
-        sums.move(begin, begin + window)
-        yield begin, partial(sums.operator, panel)
-
-
-def _by_ranks(panel: Panel, options: dict[str, Any]) -> TailRequest | None:
-    """The estimate of tail dependence, if ranks that move with the window determine it."""
-    every = {**(tail_dependence.__kwdefaults__ or {}), **options}
-    if every["shrinkage"] != "none":
-        return None
-    try:
-        request = TailRequest.of(panel, **every)
-    except TypeError:  # an unknown option, which the estimator itself reports
-        return None
-    return request if request.by_ranks else None
-
-
-def _check_constant(panel: Panel, begin: int, stop: int) -> None:
-    values = panel.values[begin:stop]
-    same = np.nanmax(values, axis=0) == np.nanmin(values, axis=0)
-    if same.any():
-        first, last = panel.date_words(np.array([begin, stop - 1]))
-        raise InvalidInput(
-            "window",
-            f"{panel.names[int(same.argmax())]!r} is constant from {first} to {last}",
-            "Leave it out, or use a longer window",
-        )
-
-
-class MovingSums:
-    """Σ x and Σ x xᵀ over a window of rows, updated with the rows that enter or leave.
-
-    Arguments:
-        X: (T, n) returns.
-    """
-
-    def __init__(self, X: np.ndarray):
-        # Centred, so that the sums do not lose digits to the mean.
-        self.X = torch.from_numpy(X - X.mean(axis=0))
-        n = X.shape[1]
-        self.begin = self.stop = 0
-        self.first = torch.zeros(n, dtype=torch.float64)
-        self.second = torch.zeros(n, n, dtype=torch.float64)
-
-    def move(self, begin: int, stop: int) -> None:
-        """Make the window the rows from ``begin`` to ``stop``."""
-        if begin >= self.stop:
-            self.first.zero_()
-            self.second.zero_()
-            self._add(begin, stop, 1.0)
-        else:
-            self._add(self.stop, stop, 1.0)
-            self._add(self.begin, begin, -1.0)
-        self.begin, self.stop = begin, stop
-
-    def _add(self, begin: int, stop: int, sign: float) -> None:
-        rows = self.X[begin:stop]
-        self.first += sign * rows.sum(dim=0)
-        self.second.addmm_(rows.T, rows, alpha=sign)
-
-    def correlation(self) -> Tensor:  # (n, n)
-        """The correlation matrix of the window."""
-        count = self.stop - self.begin
-        R = self.second - torch.outer(self.first, self.first) / count
-        size = R.diagonal().clamp(min=0).sqrt()
-        return R.div_(size).div_(size[:, None])
-
-    def operator(self, panel: Panel) -> SymmetricOperator:
-        """|R| as :func:`symnmf.abs_correlation` estimates it from these rows."""
-        X = self.X[self.begin : self.stop].T.clone()
-        return abs_from_product(self.correlation(), X, panel.names)
+def _compared(window: Window, other: Window) -> tuple[tuple[str, ...], float | None]:
+    """Instruments whose group differs between two windows, and the agreement on common ones."""
+    now, then = window.labels_by_name(), other.labels_by_name()
+    common = [name for name in now if name in then]
+    if len(common) < 2:
+        return (), None
+    moved = tuple(name for name in common if now[name] != then[name])
+    return moved, adjusted_rand([then[name] for name in common], [now[name] for name in common])

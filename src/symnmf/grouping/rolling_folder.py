@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from math import isfinite, prod
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ import torch
 from torch import Tensor
 
 from symnmf import __version__, storage
-from symnmf.core.labels import group_numbers
 from symnmf.core.packing import pack_result, unpack_result
 from symnmf.data.panel import Panel
+from symnmf.grouping.joint_crashes import WindowDependence
 from symnmf.grouping.result_tables import loadings_columns
-from symnmf.grouping.windows import Rolling, Window
+from symnmf.grouping.time_tables import labels_over_time, memberships, windows_table
+from symnmf.grouping.windows import KINDS_OF_HISTORY, Changes, Mover, Rolling, Window
 from symnmf.storage.kinds import WINDOWS
 from symnmf.storage.tensors import pack_json, plain, unpack_json
 from symnmf.storage.untrusted import complete
@@ -29,12 +30,18 @@ from symnmf.storage.window_cache import UNFINISHED, WindowCache, discard_windows
 
 
 def save_rolling(
-    found: Rolling, folder: str | Path, *, force: bool = False, config: str | None = None
+    found: Rolling,
+    folder: str | Path,
+    *,
+    force: bool = False,
+    config: str | None = None,
+    report: str | None = None,
 ) -> Path:
     """Write windows to a folder, as :func:`symnmf.save` does with a result.
 
     The folder gets the model for :func:`load_rolling` and the tables ``windows.csv``,
-    ``labels.csv`` (windows and instruments; groups are numbered from 1) and ``loadings.parquet``.
+    ``labels.csv`` (windows and instruments; groups are numbered from 1), ``memberships.csv`` (the
+    same as a long table: a row for each window and instrument) and ``loadings.parquet``.
     Windows of the unfinished run that :func:`symnmf.rolling` stored there are removed.
 
     Arguments:
@@ -42,6 +49,7 @@ def save_rolling(
         folder: folder to write; created when missing.
         force: whether to replace existing windows. Not needed in the folder of ``found``.
         config: text of ``config.toml``.
+        report: text of ``report.html``.
 
     Returns:
         The folder.
@@ -64,16 +72,24 @@ def save_rolling(
         begun = own is not None and bool(stored_windows(own))
         storage.check_free(folder, WINDOWS, force=force or begun)
         packed = [_pack(window) for window in found.windows]
-        described = [words for _, words in packed]
         tensors, shapes = _joined([part for part, _ in packed])
-        about = {"names": list(found.names), "windows": described, "shapes": shapes}
+        about = {
+            "names": list(found.names),
+            "windows": [words for _, words in packed],
+            "shapes": shapes,
+            "changes": None if found.changes is None else asdict(found.changes),
+            "kind": found.kind,
+            "half_life": found.half_life,
+        }
         tensors["about"] = pack_json(about)
         content = {
             "version": __version__,
-            "windows": len(described),
+            "windows": len(packed),
             "instruments": len(found.names),
         }
         tables = _tables(found) | ({} if config is None else {"config.toml": config})
+        if report is not None:
+            tables["report.html"] = report
         storage.write_set(folder, WINDOWS, tensors, content, tables)
         discard_windows(folder)
     return folder
@@ -108,7 +124,16 @@ def load_rolling(folder: str | Path) -> Rolling:
             parts = _separated(tensors, described["shapes"])
             for part, words in zip(parts, described["windows"], strict=True):
                 windows.append(_unpack(part, words, names))
-            return Rolling(tuple(windows), names)
+            if described["kind"] not in KINDS_OF_HISTORY:
+                raise ValueError("kind")
+            return Rolling(
+                tuple(windows),
+                names,
+                None,
+                _changes(described["changes"], names),
+                described["kind"],
+                _numbers([described["half_life"]])[0],
+            )
 
     return storage.read_while_written(Path(folder), read)
 
@@ -152,51 +177,83 @@ def _separated(
 def _pack(window: Window) -> tuple[dict[str, Tensor], dict[str, Any]]:
     tensors, content = pack_result(replace(window.result, names=None))
     rest = {f.name: getattr(window, f.name) for f in fields(Window) if f.name != "result"}
+    rest["dependence"] = None if window.dependence is None else asdict(window.dependence)
     return tensors, {"window": rest, "result": content}
+
+
+def _numbers(values: Any) -> list[Any]:
+    """Finite numbers and None.
+
+    Raises:
+        TypeError: there is another value.
+    """
+    found = list(values)
+    for value in found:
+        if value is not None and not (isinstance(value, int | float) and isfinite(value)):
+            raise TypeError("numbers")
+    return found
 
 
 def _unpack(
     tensors: Mapping[str, Tensor], described: Mapping[str, Any], names: tuple[str, ...]
 ) -> Window:
-    result = replace(unpack_result(tensors, described["result"]), names=names)
     rest = described["window"]
-    if len(result.H) != len(names) or not set(rest["moved"]) <= set(names):
+    fitted = rest["fitted"] if rest["fitted"] is None else tuple(int(i) for i in rest["fitted"])
+    mine = names if fitted is None else tuple(names[i] for i in fitted if 0 <= i < len(names))
+    result = replace(unpack_result(tensors, described["result"]), names=mine)
+    placed = tuple((str(name), int(group)) for name, group in rest["placed"])
+    known = {*rest["moved"], *(name for name, _ in placed)} <= set(names)
+    if len(result.H) != len(mine) or not known or len(mine) != len(fitted or names):
         raise ValueError("another number of instruments")
-    numbers = [rest[name] for name in ("ari_before", "ari_width") if rest[name] is not None]
-    numbers += [rest[name] for name in ("number", "begin", "stop", "broke")]
+    k = result.H.shape[1]
+    if not all(0 <= group < k for _, group in placed):
+        raise ValueError("another number of groups")
+    _numbers([rest[name] for name in ("ari_before", "ari_width", "p_value")])
+    numbers = [rest[name] for name in ("number", "begin", "stop", "broke")]
     numbers += [getattr(result, name) for name in ("seed", "iterations", "seconds", "products")]
-    if not all(isinstance(value, int | float) and isfinite(value) for value in numbers):
+    if None in _numbers(numbers):
         raise TypeError("numbers")
     dates = {name: str(rest[name]) for name in ("first", "last")}
-    return Window(**{**rest, **dates, "moved": tuple(rest["moved"]), "result": result})
+    dependence = rest["dependence"]
+    if dependence is not None:
+        groups = tuple(_numbers(dependence["groups"]))
+        others = {name: value for name, value in dependence.items() if name != "groups"}
+        _numbers(others.values())
+        if len(groups) != k:
+            raise ValueError("another number of groups")
+        dependence = WindowDependence(groups=groups, **others)
+    return Window(
+        **{
+            **rest, **dates, "moved": tuple(rest["moved"]), "result": result, "fitted": fitted,
+            "placed": placed, "dependence": dependence,
+        }
+    )  # fmt: skip
+
+
+def _changes(described: Mapping[str, Any] | None, names: tuple[str, ...]) -> Changes | None:
+    """What was stored of the judgement."""
+    if described is None:
+        return None
+    movers = tuple(tuple(Mover(**mover) for mover in part) for part in described["movers"])
+    every = [mover for part in movers for mover in part]
+    _numbers([number for m in every for number in (m.before, m.after, m.score)])
+    if not {mover.name for mover in every} <= set(names):
+        raise ValueError("another instrument")
+    rest = {name: value for name, value in described.items() if name != "movers"}
+    by_chance = tuple(int(value) for value in rest.pop("by_chance"))
+    _numbers(rest.values())
+    return Changes(movers=movers, by_chance=by_chance, **rest)
 
 
 def _tables(found: Rolling) -> dict[str, Any]:
     """The tables for people, by file name."""
-    dates = [w.last for w in found.windows]
-    labels = pd.DataFrame(group_numbers(found.labels()), index=pd.Index(dates, name="last"))
-    labels.columns = pd.Index([storage.safe_cell(name) for name in found.names])
     loadings = pd.concat(
         pd.DataFrame(loadings_columns(w.result)).assign(last=w.last) for w in found.windows
     )
-    rows = [
-        {
-            "first": w.first,
-            "last": w.last,
-            "status": w.result.status.name,
-            "excess": w.result.certificate.excess,
-            "products": w.result.products,
-            "ari_before": w.ari_before,
-            "ari_width": w.ari_width,
-            "moved": len(w.moved),
-            "broke": w.broke,
-            "who": " ".join(w.moved),
-        }
-        for w in found.windows
-    ]
     return {
-        "windows.csv": pd.DataFrame(rows).map(storage.safe_cell).to_csv(index=False),
-        "labels.csv": labels.to_csv(),
+        "windows.csv": windows_table(found).map(storage.safe_cell).to_csv(index=False),
+        "labels.csv": labels_over_time(found).to_csv(),
+        "memberships.csv": memberships(found).map(storage.safe_cell).to_csv(index=False),
         "loadings.parquet": lambda path: loadings.to_parquet(path, index=False),
     }
 

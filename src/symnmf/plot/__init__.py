@@ -8,6 +8,7 @@ from symnmf.plot.matrices import (
 )
 from symnmf.plot.runs import convergence, rank_evidence, spectrum
 from symnmf.plot.tails import event_groups, exceedance_dates, hill_plot, stability_curve
+from symnmf.plot.through_time import ribbon, timeline
 from symnmf.plot.trees import dendrogram
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "heat_maps",
     "hill_plot",
     "rank_evidence",
+    "ribbon",
     "spectrum",
     "stability_curve",
+    "timeline",
 ]

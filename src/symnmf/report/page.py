@@ -12,18 +12,23 @@ from markupsafe import Markup
 from symnmf import storage
 from symnmf.analysis import Analysis
 from symnmf.errors import InvalidFile, spelled
+from symnmf.grouping.windows import Rolling
 from symnmf.report.content import Content, gather
 from symnmf.report.embed import script_json
+from symnmf.report.history_page import render_history
 
 
-def write_report(path: str | Path, found: Analysis, *, force: bool = False) -> Path:
-    """Write a page about an analysis: one file that opens in any browser, offline.
+def write_report(
+    path: str | Path, found: Analysis | Rolling, *, force: bool = False, title: str = ""
+) -> Path:
+    """Write a page about an analysis or a history: one file that opens in any browser, offline.
 
     Arguments:
         path: path of the file, such as ``report.html``.
         found: what :func:`symnmf.analyse` returned, or ``symnmf.Analysis.of(result, S)`` for an
-            existing factorization.
+            existing factorization, or what :func:`symnmf.rolling` returned.
         force: whether to replace an existing file.
+        title: name of the data of a history; an analysis has its own.
 
     Returns:
         The path.
@@ -44,7 +49,8 @@ def write_report(path: str | Path, found: Analysis, *, force: bool = False) -> P
         raise InvalidFile(
             str(path), "already exists", f"Choose another name, or pass {spelled('force')}"
         )
-    storage.write_text(path, render(gather(found)))
+    page = render_history(found, title) if isinstance(found, Rolling) else render(gather(found))
+    storage.write_text(path, page)
     return path
 
 

@@ -39,7 +39,14 @@ RESULT = SetKind(
 WINDOWS = SetKind(
     "symnmf set of windows",
     "set of windows",
-    ("windows.csv", "labels.csv", "loadings.parquet", "config.toml"),
+    (
+        "windows.csv",
+        "labels.csv",
+        "loadings.parquet",
+        "memberships.csv",
+        "config.toml",
+        "report.html",
+    ),
 )
 MATRIX = SetKind("symnmf matrix", "matrix", ("data.npy",))
 CHECKPOINT = SetKind("symnmf checkpoint", "checkpoint")
