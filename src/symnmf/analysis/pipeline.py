@@ -31,6 +31,7 @@ from symnmf.grouping.naming import Group, groups
 from symnmf.grouping.panel_versions import Estimator
 from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, suggest_rank
 from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
+from symnmf.grouping.spanning_tree import SpanningTree, spanning_tree
 from symnmf.grouping.stability import Stability, bootstrap
 from symnmf.operators import SymmetricOperator
 from symnmf.options import whole_number
@@ -47,6 +48,7 @@ class Evidence:
         pictures: S and H Hᵀ sorted by group, averaged to a size that can be drawn.
         extremes: events, thresholds and independence baseline of a tail dependence matrix.
         other: comparison with the other kind of dependence of the same table.
+        tree: the strongest links between the instruments.
         why_no_other: reason why the other kind was not compared; empty where it was compared, and
             where there is no table.
     """
@@ -57,6 +59,7 @@ class Evidence:
     extremes: Extremes | None = None
     other: OtherDependence | None = None
     why_no_other: str = ""
+    tree: SpanningTree | None = None
 
     @classmethod
     def of(cls, result: Result, S: SymmetricOperator, panel: Panel | None) -> Evidence:
@@ -72,11 +75,12 @@ class Evidence:
         between = dependence_between(S, labels, result.H.shape[1])
         signs = signs_in_groups(result.H.cpu().numpy(), labels.cpu().numpy(), S)
         pictures = sort_by_group(S, result)
+        tree = spanning_tree(S, result)
         if panel is None:
-            return cls(between, signs, pictures)
+            return cls(between, signs, pictures, tree=tree)
         extremes = examine_extremes(panel, S, result, result.seed)
         other, why = other_dependence(panel, S, result, result.seed)
-        return cls(between, signs, pictures, extremes, other, why)
+        return cls(between, signs, pictures, extremes, other, why, tree)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from symnmf.errors import InvalidFile, spelled
 from symnmf.report.content import Content, gather
 from symnmf.report.embed import script_json
 from symnmf.report.svg_figures import drawn
+from symnmf.report.words import share
 
 
 def write_report(path: str | Path, found: Analysis, *, force: bool = False) -> Path:
@@ -65,12 +66,13 @@ def render(content: Content) -> str:
     )
     data = {
         "index": vars(content.index),
-        "leaders": {card.number: card.leader for card in content.cards},
+        "leaders": {card.number: card.heading for card in content.cards},
         "downloads": content.downloads,
     }
     page = environment.get_template("report.html").render(
         c=content,
         drawn=drawn,
+        share=share,
         policy=policy,
         style=Markup(_read("report.css")),
         scripts=[Markup(text) for text in scripts],

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symnmf.report.svg_axes import Axis, linear_marks, number_of
+from symnmf.report.svg_heat import colors_of
 from symnmf.report.svg_text import plain_text, text_width, xml
-from symnmf.report.svg_traces import CYCLE, DASHES, Box, array_of, colors_of
+from symnmf.report.svg_traces import CYCLE, DASHES, Box, array_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,9 @@ from markupsafe import Markup
 
 from symnmf.report.svg_axes import Axis, kind_of, number_of, range_of
 from symnmf.report.svg_decorations import axis_title, color_bar, frame, legend, marks
+from symnmf.report.svg_heat import heat
 from symnmf.report.svg_text import plain_text, text_width, xml
-from symnmf.report.svg_traces import CYCLE, Box, array_of, bars, heat, scatter
+from symnmf.report.svg_traces import CYCLE, Box, array_of, bars, scatter
 
 #: Width of a drawing by its place on the page, and of the drawing for narrow screens.
 WIDTHS = {"full": 1040, "half": 500, "middle": 620}

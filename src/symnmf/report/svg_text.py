@@ -67,7 +67,7 @@ def hover_text(template: str, values: dict[str, Any]) -> str:
 
     def fill(match: re.Match[str]) -> str:
         name, place, form = match.groups()
-        value = values.get(name)
+        value = values.get("text" if name == "hovertext" else name)
         if place is not None and value is not None:
             value = value[int(place)]
         if value is None:
