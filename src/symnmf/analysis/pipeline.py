@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from symnmf.analysis.examined_rank import examined_rank
 from symnmf.analysis.extremes import Extremes, examine_extremes
 from symnmf.analysis.loading import LoadedData, load_data
 from symnmf.analysis.other_dependence import OtherDependence, other_dependence
@@ -48,6 +49,7 @@ class Evidence:
         pictures: S and H Hᵀ sorted by group, averaged to a size that can be drawn.
         extremes: events, thresholds and independence baseline of a tail dependence matrix.
         other: comparison with the other kind of dependence of the same table.
+        rank: number of groups that the data suggest; None where it was not examined.
         tree: the strongest links between the instruments.
         why_no_other: reason why the other kind was not compared; empty where it was compared, and
             where there is no table.
@@ -60,9 +62,16 @@ class Evidence:
     other: OtherDependence | None = None
     why_no_other: str = ""
     tree: SpanningTree | None = None
+    rank: RankSuggestion | None = None
 
     @classmethod
-    def of(cls, result: Result, S: SymmetricOperator, panel: Panel | None) -> Evidence:
+    def of(
+        cls,
+        result: Result,
+        S: SymmetricOperator,
+        panel: Panel | None,
+        rank: RankSuggestion | None = None,
+    ) -> Evidence:
         """Gather the evidence. Where processes share the rows of S, all of them call this method.
 
         Arguments:
@@ -70,6 +79,7 @@ class Evidence:
             S: the dependence matrix.
             panel: the returns that S was estimated from, for the evidence that needs them; None
                 where S was given.
+            rank: the suggested number of groups, if it is known.
         """
         labels = result.labels()
         between = dependence_between(S, labels, result.H.shape[1])
@@ -77,10 +87,11 @@ class Evidence:
         pictures = sort_by_group(S, result)
         tree = spanning_tree(S, result)
         if panel is None:
-            return cls(between, signs, pictures, tree=tree)
+            return cls(between, signs, pictures, tree=tree, rank=rank)
         extremes = examine_extremes(panel, S, result, result.seed)
         other, why = other_dependence(panel, S, result, result.seed)
-        return cls(between, signs, pictures, extremes, other, why, tree)
+        rank = examined_rank(panel, S, result.seed) if rank is None else rank
+        return cls(between, signs, pictures, extremes, other, why, tree, rank)
 
 
 @dataclass(frozen=True)
@@ -311,7 +322,7 @@ def analyse(
         comparison=None if classes is None else compare(result, classes),
         rank=rank,
         stability=stability,
-        evidence=Evidence.of(result, loaded.operator, loaded.panel) if evidence else None,
+        evidence=Evidence.of(result, loaded.operator, loaded.panel, rank) if evidence else None,
         title=_title(data) if title is None else title,
         steps=loaded.steps,
         record=loaded.record,

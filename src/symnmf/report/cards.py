@@ -103,7 +103,7 @@ def cards(
     place = {name: i for i, name in enumerate(result.names or map(str, range(n)))}
     classes = {
         group: f"{name}, {inside} of {total}"
-        for group, (name, inside, total) in fitting_classes(comparison).items()
+        for group, (name, inside, total) in fitting_classes(comparison, found).items()
     }
     return [
         replace(_card(g, most, place, signs, between, stability), named=classes.get(g.name, ""))

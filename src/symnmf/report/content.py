@@ -26,13 +26,13 @@ from symnmf.report.cards import Card, cards
 from symnmf.report.class_names import page_names
 from symnmf.report.embed import embedded_size
 from symnmf.report.search_index import Index, index
+from symnmf.report.verdict import Part, overall, parts, sound_statements
 from symnmf.report.words import (
     WORDS,
     Statement,
     Words,
     data_statements,
     extreme_statements,
-    overall,
     share,
     statements,
 )
@@ -68,6 +68,7 @@ class Content:
     k: int
     level: str
     sentence: str
+    parts: list[Part]
     statements: list[Statement]
     cards: list[Card]
     group_names: list[str]
@@ -127,6 +128,7 @@ def gather(found: Analysis) -> Content:
     first = statements(result)
     if evidence.extremes is not None:
         first += extreme_statements(evidence.extremes, k, words)
+    first += sound_statements(found)
     first += data_statements(found)
     level, sentence = overall(first)
     content = Content(
@@ -137,6 +139,7 @@ def gather(found: Analysis) -> Content:
         k=k,
         level=level,
         sentence=sentence,
+        parts=parts(first),
         statements=first,
         cards=cards(
             found.groups,
