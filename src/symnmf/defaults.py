@@ -59,3 +59,8 @@ def max_iterations(n_init: int) -> int:
         (10000, 14000)
     """
     return MAX_ITER + ITERATIONS_A_START * (n_init - 1)
+
+
+#: Numbers of a table (days times instruments) up to which the number of groups that the data
+#: suggest is found also where the user chose one.
+EXAMINED_NUMBERS = 1_000_000

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from symnmf.analysis.examined_rank import examined_rank
 from symnmf.analysis.extremes import Extremes, examine_extremes
 from symnmf.analysis.loading import LoadedData, load_data
 from symnmf.analysis.other_dependence import OtherDependence, other_dependence
@@ -32,6 +33,7 @@ from symnmf.grouping.naming import Group, groups
 from symnmf.grouping.panel_versions import Estimator
 from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, suggest_rank
 from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
+from symnmf.grouping.spanning_tree import SpanningTree, spanning_tree
 from symnmf.grouping.stability import Stability, bootstrap
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.devices import computing_on
@@ -49,6 +51,8 @@ class Evidence:
         pictures: S and H Hᵀ sorted by group, averaged to a size that can be drawn.
         extremes: events, thresholds and independence baseline of a tail dependence matrix.
         other: comparison with the other kind of dependence of the same table.
+        rank: number of groups that the data suggest; None where it was not examined.
+        tree: the strongest links between the instruments.
         why_no_other: reason why the other kind was not compared; empty where it was compared, and
             where there is no table.
     """
@@ -59,9 +63,17 @@ class Evidence:
     extremes: Extremes | None = None
     other: OtherDependence | None = None
     why_no_other: str = ""
+    tree: SpanningTree | None = None
+    rank: RankSuggestion | None = None
 
     @classmethod
-    def of(cls, result: Result, S: SymmetricOperator, panel: Panel | None) -> Evidence:
+    def of(
+        cls,
+        result: Result,
+        S: SymmetricOperator,
+        panel: Panel | None,
+        rank: RankSuggestion | None = None,
+    ) -> Evidence:
         """Gather the evidence. Where processes share the rows of S, all of them call this method.
 
         Arguments:
@@ -69,16 +81,19 @@ class Evidence:
             S: the dependence matrix.
             panel: the returns that S was estimated from, for the evidence that needs them; None
                 where S was given.
+            rank: the suggested number of groups, if it is known.
         """
         labels = result.labels()
         between = dependence_between(S, labels, result.H.shape[1])
         signs = signs_in_groups(result.H.cpu().numpy(), labels.cpu().numpy(), S)
         pictures = sort_by_group(S, result)
+        tree = spanning_tree(S, result)
         if panel is None:
-            return cls(between, signs, pictures)
+            return cls(between, signs, pictures, tree=tree, rank=rank)
         extremes = examine_extremes(panel, S, result, result.seed)
         other, why = other_dependence(panel, S, result, result.seed)
-        return cls(between, signs, pictures, extremes, other, why)
+        rank = examined_rank(panel, S, result.seed) if rank is None else rank
+        return cls(between, signs, pictures, extremes, other, why, tree, rank)
 
 
 @dataclass(frozen=True)
@@ -316,7 +331,7 @@ def analyse(
         comparison=None if classes is None else compare(result, classes),
         rank=rank,
         stability=stability,
-        evidence=Evidence.of(result, loaded.operator, loaded.panel) if evidence else None,
+        evidence=Evidence.of(result, loaded.operator, loaded.panel, rank) if evidence else None,
         title=_title(data) if title is None else title,
         steps=loaded.steps,
         record=loaded.record,

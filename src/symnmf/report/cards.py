@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
+from symnmf.grouping.comparison import Comparison
 from symnmf.grouping.naming import Group
 from symnmf.grouping.stability import Stability
 from symnmf.plot.style import GROUP_COLORS
+from symnmf.report.class_names import fitting_classes
 
 #: Number of instruments up to which every member is listed, and the number of rows over all groups
 #: beyond it.
@@ -53,6 +55,7 @@ class Card:
         opposite: number of listed members that move against the leader.
         nearest: number of the group with the largest mean dependence on this one, and the mean.
         confidence: mean share of resampled histories that join two members; None if unknown.
+        named: class of the user that fits the group, such as ``"Energy, 18 of 20"``; or empty.
     """
 
     number: int
@@ -65,6 +68,12 @@ class Card:
     opposite: int
     nearest: tuple[int, float] | None
     confidence: float | None = None
+    named: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What the group is called: the fitting class, or its leader."""
+        return self.named or self.leader
 
 
 def cards(
@@ -73,6 +82,7 @@ def cards(
     signs: np.ndarray,
     between: np.ndarray,
     stability: Stability | None = None,
+    comparison: Comparison | None = None,
 ) -> list[Card]:
     """The cards of the groups, largest group first.
 
@@ -82,6 +92,7 @@ def cards(
         signs: (n,) −1 for members that move against the leader of their group, else 1.
         between: (k, k) mean dependence between groups.
         stability: how the groups hold in resampled histories, if it is known.
+        comparison: comparison with the classes of the user, for the names of the groups.
     """
     n = len(result.H)
     most = (
@@ -90,7 +101,14 @@ def cards(
         else min(MAX_MEMBERS, max(MIN_MEMBERS, LISTED_ROWS // max(1, len(found))))
     )
     place = {name: i for i, name in enumerate(result.names or map(str, range(n)))}
-    return [_card(g, most, place, signs, between, stability) for g in found]
+    classes = {
+        group: f"{name}, {inside} of {total}"
+        for group, (name, inside, total) in fitting_classes(comparison, found).items()
+    }
+    return [
+        replace(_card(g, most, place, signs, between, stability), named=classes.get(g.name, ""))
+        for g in found
+    ]
 
 
 def _card(

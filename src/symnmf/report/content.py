@@ -20,16 +20,20 @@ from symnmf.grouping.comparison import Comparison
 from symnmf.grouping.naming import group_names, names_of
 from symnmf.grouping.result_tables import history_table, labels_table, loadings_table
 from symnmf.grouping.sorted_matrix import SortedMatrices
+from symnmf.grouping.spanning_tree import SpanningTree
+from symnmf.plot.networks import draw_network
 from symnmf.report.cards import Card, cards
+from symnmf.report.class_names import page_names
 from symnmf.report.embed import embedded_size
 from symnmf.report.search_index import Index, index
+from symnmf.report.verdict import Part, overall, parts, sound_statements
 from symnmf.report.words import (
     WORDS,
     Statement,
     Words,
     data_statements,
     extreme_statements,
-    overall,
+    share,
     statements,
 )
 from symnmf.storage import csv_text, plain, safe_cell
@@ -64,9 +68,11 @@ class Content:
     k: int
     level: str
     sentence: str
+    parts: list[Part]
     statements: list[Statement]
     cards: list[Card]
     group_names: list[str]
+    column_names: list[str]
     index: Index
     facts: list[tuple[str, str]]
     steps: list[str]
@@ -82,6 +88,8 @@ class Content:
     downloads: dict[str, str] = field(default_factory=dict)
     too_large: list[str] = field(default_factory=list)
     offered: int = 0
+    tree: SpanningTree | None = None
+    averaged: bool = False
 
     def add(self, name: str, figure: Figure, alt: str) -> None:
         """Add a figure, without what the page decides: template, title and width."""
@@ -120,6 +128,7 @@ def gather(found: Analysis) -> Content:
     first = statements(result)
     if evidence.extremes is not None:
         first += extreme_statements(evidence.extremes, k, words)
+    first += sound_statements(found)
     first += data_statements(found)
     level, sentence = overall(first)
     content = Content(
@@ -130,9 +139,18 @@ def gather(found: Analysis) -> Content:
         k=k,
         level=level,
         sentence=sentence,
+        parts=parts(first),
         statements=first,
-        cards=cards(found.groups, result, evidence.signs, evidence.between, found.stability),
-        group_names=group_names(result),
+        cards=cards(
+            found.groups,
+            result,
+            evidence.signs,
+            evidence.between,
+            found.stability,
+            found.comparison,
+        ),
+        group_names=page_names(result, found.comparison),
+        column_names=group_names(result),
         index=index(result),
         facts=_facts(result),
         steps=list(found.steps),
@@ -145,6 +163,14 @@ def gather(found: Analysis) -> Content:
         names=names_of(result) if found.panel is not None else (),
     )
     _matrices(content, evidence.pictures, evidence.between)
+    if evidence.tree is not None and len(evidence.tree.links) > 1:
+        content.tree = evidence.tree
+        inside = share(evidence.tree.inside)
+        alt = (
+            f"The tree of the strongest links between {len(evidence.tree.rows)} instruments, "
+            f"coloured by group: {inside} of the links connect members of one group."
+        )
+        content.add("network", draw_network(evidence.tree, content.group_names), alt)
     _run(content, result)
     if evidence.extremes is not None:
         _extremes(content, evidence.extremes)
@@ -166,6 +192,7 @@ def gather(found: Analysis) -> Content:
 
 
 def _matrices(content: Content, both: SortedMatrices, between: np.ndarray) -> None:
+    content.averaged = both.names is None
     top = float(max(both.seen.max(), both.made.max()))
     cells = "" if both.names else f" Each of the {len(both.seen)}² cells is a mean of many entries."
     settings: dict[str, Any] = {"names": both.names, "edges": both.edges, "top": top}
@@ -182,7 +209,7 @@ def _matrices(content: Content, both: SortedMatrices, between: np.ndarray) -> No
         "the better the groups explain the data.",
     )
     shown = [c.number - 1 for c in content.cards][:PICTURED_GROUPS]
-    names = [f"{c.number} {c.leader}" for c in content.cards][:PICTURED_GROUPS]
+    names = [content.group_names[c.number - 1] for c in content.cards][:PICTURED_GROUPS]
     if len(shown) > 1:
         means = between[np.ix_(shown, shown)]
         alt = "Mean dependence within each group (diagonal) and between groups."
@@ -218,7 +245,7 @@ def _extremes(content: Content, found: Extremes) -> None:
         f"{found.curve.mean[-1]:.2f}; independent instruments would have {chance:.2f}."
     )
     content.add("threshold", plot.stability_curve(found.curve, found.baseline), alt)
-    rows = pd.DataFrame(found.shares.round(4), columns=names)
+    rows = pd.DataFrame(found.shares.round(4), columns=content.column_names)
     rows.insert(0, "size", found.sizes.round(4))
     rows.index = pd.Index(about.dates, name="date")
     content.offer("events.csv", csv_text(rows))
@@ -226,7 +253,7 @@ def _extremes(content: Content, found: Extremes) -> None:
 
 def _tables(content: Content, result: Result, between: np.ndarray) -> None:
     """The tables of the result, as far as they fit, and the means between groups."""
-    columns = [safe_cell(name) for name in content.group_names]
+    columns = [safe_cell(name) for name in content.column_names]
     rows = pd.Index(columns, name="group")
     content.offer("between_groups.csv", csv_text(pd.DataFrame(between.round(5), rows, columns)))
     content.offer("history.csv", csv_text(history_table(result)))

@@ -16,6 +16,8 @@ from symnmf.grouping.windows import Rolling
 from symnmf.report.content import Content, gather
 from symnmf.report.embed import script_json
 from symnmf.report.history_page import render_history
+from symnmf.report.svg_figures import drawn
+from symnmf.report.words import share
 
 
 def write_report(
@@ -41,7 +43,7 @@ def write_report(
         >>> S = np.kron(np.eye(2), np.ones((3, 3)))
         >>> path = Path(tempfile.mkdtemp()) / "report.html"
         >>> found = sn.Analysis.of(sn.factorize(S, k=2), S)
-        >>> write_report(path, found).stat().st_size < 15e6
+        >>> write_report(path, found).stat().st_size < 1e6
         True
     """
     path = Path(path)
@@ -57,26 +59,26 @@ def write_report(
 def render(content: Content) -> str:
     """The page as HTML text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from plotly.offline import get_plotlyjs
 
     loader = PackageLoader("symnmf.report", "templates")
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    scripts = [_script(get_plotlyjs()), _script(_read("report.js"))]
+    scripts = [_script(_read("report.js"))]
     hashes = " ".join(f"'sha256-{_digest(text)}'" for text in scripts)
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
     data = {
-        "figures": {shown.id: shown.figure for shown in content.figures.values()},
         "index": vars(content.index),
-        "leaders": {card.number: card.leader for card in content.cards},
+        "leaders": {card.number: card.heading for card in content.cards},
         "downloads": content.downloads,
     }
     page = environment.get_template("report.html").render(
         c=content,
+        drawn=drawn,
+        share=share,
         policy=policy,
         style=Markup(_read("report.css")),
         scripts=[Markup(text) for text in scripts],

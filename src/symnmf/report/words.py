@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -12,6 +12,13 @@ from symnmf.core.certificate import AGREED, GOOD_FIT
 from symnmf.core.result import Result, Status
 from symnmf.defaults import EVENTS_A_GROUP
 from symnmf.display import counted
+from symnmf.report.thresholds import (
+    BLURRED_MARGIN,
+    CLEAR_MARGIN,
+    FAR_FROM_CHANCE,
+    NEAR_CHANCE,
+    SAME_GROUPS,
+)
 
 
 @dataclass(frozen=True)
@@ -34,12 +41,6 @@ WORDS = {
     "correlation": Words("move together"),
     "matrix": Words("belong together"),
 }
-#: Dependence above chance below which it is called hardly above chance.
-LITTLE_ABOVE_CHANCE = 0.15
-#: Median margin from which groups are called sharp, and below which they are called blurred.
-CLEAR_MARGIN, BLURRED_MARGIN = 0.5, 0.25
-#: Agreement of starts from which their groups are called the same.
-SAME_GROUPS = 0.95
 #: How to continue a run, in Python and on the command line.
 CONTINUE = (
     "To continue it, run it again with --resume (command line) or, where it saved a checkpoint, "
@@ -96,36 +97,48 @@ class Statement:
     """One statement of the verdict.
 
     Attributes:
-        level: ``"good"``, ``"care"`` or ``"bad"``.
+        level: ``"good"``, ``"open"`` (not examined), ``"care"`` or ``"bad"``.
         short: the answer in one sentence.
         long: the meaning of the answer.
         term: formal name of the quantity with its value.
+        part: which of the four things of a sound answer it is about; empty for none.
     """
 
     level: str
     short: str
     long: str
     term: str
+    part: str = ""
 
 
 def statements(result: Result) -> list[Statement]:
     """The five answers that a person should know first."""
-    return [_ended(result), _fit(result), _count(result), _sharpness(result), _agreement(result)]
+    about_fit = [_ended(result), _fit(result)]
+    about_fit, agreement = (
+        [replace(s, part="optimization") for s in each]
+        for each in (about_fit, [_agreement(result)])
+    )
+    return [*about_fit, _count(result), _sharpness(result), *agreement]
 
 
 def extreme_statements(found: Extremes, k: int, words: Words) -> list[Statement]:
     """Statements about the extremes that the groups rest on."""
     chance = float(found.baseline.mean())
-    enough = found.above_chance >= LITTLE_ABOVE_CHANCE
+    part = chance / found.mean if found.mean > 0 else 1.0
+    if part <= FAR_FROM_CHANCE:
+        level, short = "good", f"Instruments {words.together} far more than by chance."
+    elif part <= NEAR_CHANCE:
+        level, short = "good", f"Instruments {words.together} more than by chance."
+    else:
+        level, short = "care", f"Dependence in {words.events} is hardly above chance."
     made = [
         Statement(
-            "good" if enough else "care",
-            f"Instruments {words.together} far more than by chance."
-            if enough
-            else f"Dependence in {words.events} is hardly above chance.",
-            "Independent instruments would show "
-            f"{share(chance / found.mean)} of the dependence that was found.",
+            level,
+            short,
+            f"Independent instruments would show {share(max(0.0, min(1.0, part)))} of the "
+            "dependence that was found.",
             f"mean tail dependence {found.mean:.2f}, independence baseline {chance:.2f}",
+            "beyond chance",
         )
     ]
     events = found.estimate.events
@@ -168,17 +181,6 @@ def data_statements(found: Analysis) -> list[Statement]:
     return made
 
 
-def overall(found: list[Statement]) -> tuple[str, str]:
-    """The level of the whole verdict, and a sentence."""
-    levels = {s.level for s in found}
-    if "bad" in levels:
-        return "bad", "Do not use these groups."
-    if "care" in levels:
-        first = next(s for s in found if s.level == "care")
-        return "care", f"Usable with care: {first.short[0].lower()}{first.short[1:]}"
-    return "good", f"A sound answer: {found[2].short[:-1]}."
-
-
 def share(part: float) -> str:
     """A fraction as per cent, never rounded to 0 or 100 unless it is exactly that.
 
@@ -202,6 +204,9 @@ def _ended(result: Result) -> Statement:
 def _fit(result: Result) -> Statement:
     c, k = result.certificate, result.H.shape[1]
     explained = f"The groups explain {share(max(0.0, 1 - c.error))} of the matrix."
+    if k > 1 and c.rank_one is not None and 0 <= c.rank_one <= 1:
+        alone = share(max(0.0, 1 - c.rank_one))
+        explained = f"{explained[:-1]}; one factor alone explains {alone}."
     proof = "" if c.floor_exact else " (numerical, not proven)"
     term = f"error {c.error:.4g}, least possible {c.floor_low:.4g}{proof}"
     if c.exact or abs(c.error - c.floor_low) < c.resolution:

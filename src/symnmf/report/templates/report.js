@@ -6,39 +6,12 @@
 
   // Theme: what the system asks for, until someone chooses.
   const button = byId("theme");
-  const ink = { light: ["#1b2330", "#e3e7ee"], dark: ["#e8ecf2", "#343d4b"] };
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   let chosen = false;
-
-  function themed(layout, theme, width) {
-    const [text, grid] = ink[theme];
-    const out = structuredClone(layout);
-    const narrow = width < 500;
-    if (out.yaxis && out.yaxis.scaleanchor) out.height = Math.min(out.height, width + 20);
-    Object.assign(out, {
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", dragmode: false, autosize: true,
-      font: { color: text, size: narrow ? 10 : 12 }, margin: { l: 8, r: 8, t: out.showlegend ? 34 : 12, b: 8, pad: 2 },
-    });
-    for (const name of Object.keys(out).filter((key) => /^[xy]axis\d*$/.test(key))) {
-      out[name] = { gridcolor: grid, linecolor: grid, zeroline: false, automargin: true, ...out[name] };
-    }
-    return out;
-  }
-
-  function draw(theme) {
-    for (const [id, figure] of Object.entries(data.figures)) {
-      const options = { displayModeBar: false, responsive: true, doubleClick: false };
-      const place = byId(id);
-      const layout = themed(figure.layout, theme, place.clientWidth);
-      place.style.minHeight = `${layout.height}px`;
-      Plotly.react(place, figure.data, layout, options);
-    }
-  }
 
   function show(theme) {
     root.dataset.theme = theme;
     button.textContent = theme === "dark" ? "Light theme" : "Dark theme";
-    draw(theme);
   }
 
   button.hidden = false;

@@ -1,0 +1,338 @@
+"""Traces of a figure as SVG: lines, markers, words and bars."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from symnmf.report.svg_axes import Axis, short_number
+from symnmf.report.svg_text import hover_text, plain_text, text_width, xml
+
+#: Points and cells up to which each has an element of its own with a text for the pointer.
+MAX_TITLED = 450
+#: Colours of traces without a colour of their own, visible on white and on black.
+CYCLE = ("#0082c8", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888")
+#: Patterns of lines.
+DASHES = {"dash": "6 4", "dot": "2 3", "dashdot": "6 3 2 3", "longdash": "10 5"}
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def array_of(value: Any) -> list[Any]:
+    """Values of a trace as a list, also where plotly has packed them.
+
+    Example:
+        >>> array_of({"dtype": "i1", "bdata": "AQI="})
+        [1, 2]
+    """
+    if value is None:
+        return []
+    if isinstance(value, dict) and "bdata" in value:
+        dtype = np.dtype(str(value["dtype"])).newbyteorder("<")
+        made = np.frombuffer(base64.b64decode(value["bdata"]), dtype=dtype)
+        if "shape" in value:
+            made = made.reshape([int(s) for s in str(value["shape"]).split(",")])
+        return made.tolist()
+    return list(value)
+
+
+def scatter(
+    trace: dict[str, Any], x: Axis, y: Axis, color: str, *, titles: bool, taken: list[Box]
+) -> list[str]:
+    """A scatter trace: area, error bars, line, markers and words.
+
+    Arguments:
+        trace: the trace, as JSON.
+        x, y: its axes.
+        color: colour where it has none.
+        titles: whether points get a text for the pointer.
+        taken: boxes of the words so far; words that would overlap are left out.
+    """
+    across, up = array_of(trace.get("x")), array_of(trace.get("y"))
+    if not across:
+        across = list(range(len(up)))
+    px = [x.place(v) for v in across]
+    py = [y.place(v) for v in up]
+    mode = str(trace.get("mode") or ("lines+markers" if len(px) < 20 else "lines"))
+    line, marker = trace.get("line") or {}, trace.get("marker") or {}
+    stroke = str(line.get("color") or _single(marker.get("color")) or color)
+    made = []
+    fill = trace.get("fill")
+    if fill in ("toself", "tozeroy", "tozerox", "tonexty"):
+        # Without a line of its own the area is that of the line itself, or down to the axis.
+        ends = (px, py) if fill != "tozeroy" else _grounded(px, py, y)
+        path = _line(*ends) + "Z"
+        area = str(trace.get("fillcolor") or stroke)
+        clear = "" if trace.get("fillcolor") else ' fill-opacity="0.3"'
+        title = _title(trace, 0, across, up) if trace.get("hoverinfo") != "skip" else ""
+        label = f"<title>{xml(title)}</title>" if titles and title else ""
+        made.append(f'<path d="{path}" fill="{xml(area)}"{clear} stroke="none">{label}</path>')
+    error = trace.get("error_y") or {}
+    if error.get("array") is not None:
+        ends_of = zip(across, up, array_of(error["array"]), strict=True)
+        bars = "".join(
+            f"M{x.place(a):.1f} {y.place(b - e):.1f}V{y.place(b + e):.1f}"
+            for a, b, e in ends_of
+            if b is not None
+            and e is not None
+            and np.isfinite([y.place(b - e), y.place(b + e)]).all()
+        )
+        made.append(f'<path d="{bars}" stroke="{xml(stroke)}" fill="none"/>')
+    width = line.get("width", 2)
+    if "lines" in mode and width:
+        made.append(
+            f'<path d="{_line(px, py, line.get("shape"))}" fill="none" stroke="{xml(stroke)}" '
+            f'stroke-width="{width}" stroke-linejoin="round"{_dash(line)}{_opacity(trace)}/>'
+        )
+    if "markers" in mode:
+        made += _markers(trace, px, py, color, titles, across, up)
+    if "text" in mode:
+        made += _words(trace, px, py, taken)
+    return made
+
+
+def bars(
+    trace: dict[str, Any], x: Axis, y: Axis, color: str, *, titles: bool, slot: tuple[int, int],
+    base: dict[Any, float] | None,
+) -> list[str]:  # fmt: skip
+    """A bar trace, upright or lying.
+
+    Arguments:
+        trace, x, y, color, titles: as for :func:`scatter`.
+        slot: number of this trace among those that stand beside each other, and their number.
+        base: height of the bars below, by position, where bars are stacked; it is raised.
+    """
+    lying = trace.get("orientation") == "h"
+    along, over = (y, x) if lying else (x, y)
+    where = array_of(trace.get("y" if lying else "x"))
+    size = array_of(trace.get("x" if lying else "y"))
+    centers = np.array([along.place(v) for v in where])
+    gaps = np.diff(np.unique(centers[np.isfinite(centers)]))
+    room = float(gaps.min()) if len(gaps) else abs(along.stop - along.start) / 2
+    thick = max(1.0, 0.8 * room)
+    colors = _many((trace.get("marker") or {}).get("color"), len(where), color)
+    ground = over.at(max(0.0, min(over.low, over.high))) if over.kind == "linear" else over.start
+    shift = (slot[0] - (slot[1] - 1) / 2) * thick / slot[1]
+    shapes: list[str] = []
+    thin: dict[str, dict[float, tuple[float, float]]] = {}
+    for i, (at, value) in enumerate(zip(centers, size, strict=True)):
+        if value is None:
+            continue
+        low = 0.0 if base is None else base.get(where[i], 0.0)
+        if base is not None:
+            base[where[i]] = low + value
+        begin = over.place(low) if low else ground
+        end = over.place(low + value)
+        if not (np.isfinite(at) and np.isfinite(end)):
+            continue
+        if thick < 2.5 and not lying:
+            column = thin.setdefault(colors[i], {})  # of several in a pixel, the longest is seen
+            at = float(round(at))
+            known = column.get(at)
+            if known is None or abs(end - begin) > abs(known[1] - known[0]):
+                column[at] = (begin, end)
+            continue
+        one, other = at + shift - thick / slot[1] / 2, thick / slot[1]
+        left, wide = min(begin, end), abs(end - begin)
+        box = (left, one, wide, other) if lying else (one, left, other, wide)
+        words = _title(trace, i, where if not lying else size, size if not lying else where)
+        label = f"<title>{xml(words)}</title>" if titles and len(where) <= MAX_TITLED else ""
+        shapes.append(
+            '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" '.format(*box)
+            + f'fill="{xml(colors[i])}"{_opacity(trace)}>{label}</rect>'
+        )
+    for tint, column in thin.items():
+        path = "".join(f"M{at:.0f} {a:.0f}V{b:.1f}" for at, (a, b) in column.items())
+        shapes.append(f'<path d="{path}" stroke="{xml(tint)}" fill="none"/>')
+    return shapes
+
+
+def _markers(
+    trace: dict[str, Any],
+    px: list[float],
+    py: list[float],
+    color: str,
+    titles: bool,
+    across: list[Any],
+    up: list[Any],
+) -> list[str]:
+    """Markers: elements with words where they are few, else one path for each look."""
+    marker = trace.get("marker") or {}
+    n = len(px)
+    colors = _many(marker.get("color"), n, str((trace.get("line") or {}).get("color") or color))
+    sizes = [float(s) for s in _many(marker.get("size"), n, 6)]
+    symbols = _many(marker.get("symbol"), n, "circle")
+    alpha = float(marker.get("opacity") or trace.get("opacity") or 1)
+    opacity = "" if alpha == 1 else f' opacity="{alpha:g}"'
+    shown = [i for i in range(n) if np.isfinite(px[i]) and np.isfinite(py[i])]
+    alone = titles and n <= MAX_TITLED and trace.get("hoverinfo") != "skip"
+    looks: dict[tuple[str, str, str], list[str]] = {}
+    made = []
+    if n > MAX_TITLED:
+        shown = _distinct(shown, px, py, sizes, colors)
+        px = [round(v) if np.isfinite(v) else v for v in px]
+    for i in shown:
+        name, r = str(symbols[i]), sizes[i] / 2
+        shape = _symbol(name, px[i], py[i], r)
+        if name in ("x", "cross"):
+            look = f'fill="none" stroke="{xml(str(colors[i]))}" stroke-width="2"'
+        elif name.startswith("circle"):
+            look = (
+                f'fill="none" stroke="{xml(str(colors[i]))}" stroke-width="{2 * r:g}" '
+                'stroke-linecap="round"'
+            )
+        else:
+            look = f'fill="{xml(str(colors[i]))}"'
+        if alone:
+            words = xml(_title(trace, i, across, up))
+            made.append(f'<path d="{shape}" {look}{opacity}><title>{words}</title></path>')
+        else:
+            looks.setdefault((look, opacity, name), []).append(shape)
+    made += [
+        f'<path d="{"".join(parts)}" {look}{clear}/>' for (look, clear, _), parts in looks.items()
+    ]
+    return made
+
+
+def _distinct(
+    shown: list[int], px: list[float], py: list[float], sizes: list[float], colors: list[Any]
+) -> list[int]:
+    """Of many markers of one colour in the same pixel, the largest; sizes become whole pixels."""
+    best: dict[tuple[int, int, str], int] = {}
+    for i in shown:
+        sizes[i] = float(max(2, round(sizes[i])))
+        key = (round(px[i]), round(py[i]), str(colors[i]))
+        if key not in best or sizes[i] > sizes[best[key]]:
+            best[key] = i
+    return sorted(best.values())
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _symbol(name: str, x: float, y: float, r: float) -> str:
+    if name == "triangle-up":
+        return f"M{x - r:.1f} {y + r:.1f}h{2 * r:.1f}l{-r:.1f} {-2 * r:.1f}z"
+    if name == "triangle-down":
+        return f"M{x - r:.1f} {y - r:.1f}h{2 * r:.1f}l{-r:.1f} {2 * r:.1f}z"
+    if name.startswith("square"):
+        return f"M{x - r:.1f} {y - r:.1f}h{2 * r:.1f}v{2 * r:.1f}h{-2 * r:.1f}z"
+    if name.startswith("diamond"):
+        return f"M{x - r:.1f} {y:.1f}l{r:.1f} {-r:.1f}l{r:.1f} {r:.1f}l{-r:.1f} {r:.1f}z"
+    if name in ("x", "cross"):
+        return (
+            f"M{x - r:.1f} {y - r:.1f}l{2 * r:.1f} {2 * r:.1f}"
+            f"m0 {-2 * r:.1f}l{-2 * r:.1f} {2 * r:.1f}"
+        )
+    return f"M{_short(x)} {_short(y)}h0"  # a dot is a line without length and with round ends
+
+
+def _words(trace: dict[str, Any], px: list[float], py: list[float], taken: list[Box]) -> list[str]:
+    """Words at points; each in the first of four places that is free, or nowhere."""
+    font = trace.get("textfont") or {}
+    size = float(font.get("size") or 11)
+    texts = _many(trace.get("text"), len(px), "")
+    made = []
+    for at, up, raw in zip(px, py, texts, strict=True):
+        word = plain_text(str(raw or ""))
+        if not word or not (np.isfinite(at) and np.isfinite(up)):
+            continue
+        wide = text_width(word, size)
+        places = (
+            (at + 6, up + 0.35 * size),
+            (at - 6 - wide, up + 0.35 * size),
+            (at - wide / 2, up - 7),
+            (at - wide / 2, up + 7 + 0.8 * size),
+        )
+        for left, base in places:
+            box = (left, base - 0.9 * size, left + wide, base + 0.25 * size)
+            if free(box, taken):
+                taken.append(box)
+                made.append(
+                    f'<text x="{left:.1f}" y="{base:.1f}" class="halo" '
+                    f'style="font-size:{size:g}px">{xml(word)}</text>'
+                )
+                break
+    return made
+
+
+def free(box: Box, taken: Iterable[Box]) -> bool:
+    """Whether a box lies inside the first box of a list, and overlaps none of the others."""
+    frame, *others = taken
+    inside = box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
+    return inside and not any(
+        box[0] < o[2] and o[0] < box[2] and box[1] < o[3] and o[1] < box[3] for o in others
+    )
+
+
+def _title(trace: dict[str, Any], i: int, across: list[Any], up: list[Any]) -> str:
+    template = trace.get("hovertemplate")
+    if isinstance(template, list):
+        template = template[i]
+    custom = trace.get("customdata")
+    values = {"x": across[i] if across else "", "y": up[i] if up else ""}
+    texts = trace.get("hovertext") or trace.get("text")
+    values["text"] = texts[i] if isinstance(texts, list) and i < len(texts) else texts
+    if custom is not None:
+        rows = array_of(custom)
+        values["customdata"] = rows[i] if i < len(rows) else None
+    if template:
+        return hover_text(str(template), values)
+    if values["text"]:
+        return plain_text(str(values["text"]))
+    name = plain_text(str(trace.get("name") or ""))
+    words = ", ".join(_number_words(v) for v in (values["x"], values["y"]))
+    return f"{name}: {words}" if name else words
+
+
+def _number_words(value: Any) -> str:
+    return short_number(float(f"{value:.4g}")) if isinstance(value, int | float) else str(value)
+
+
+def _line(px: Sequence[float], py: Sequence[float], shape: str | None = None) -> str:
+    """A path through points; a gap where one is missing."""
+    parts, drawing = [], False
+    for a, b in zip(px, py, strict=True):
+        if not (np.isfinite(a) and np.isfinite(b)):
+            drawing = False
+            continue
+        if drawing and shape == "hv":
+            parts.append(f"H{a:.1f}V{b:.1f}")
+        else:
+            parts.append(f"{'L' if drawing else 'M'}{a:.1f} {b:.1f}")
+        drawing = True
+    return "".join(parts)
+
+
+def _grounded(px: list[float], py: list[float], y: Axis) -> tuple[list[float], list[float]]:
+    good = [(a, b) for a, b in zip(px, py, strict=True) if np.isfinite(a) and np.isfinite(b)]
+    if not good:
+        return [], []
+    ground = y.at(max(0.0, min(y.low, y.high))) if y.kind == "linear" else y.start
+    xs, ys = [a for a, _ in good], [b for _, b in good]
+    return [xs[0], *xs, xs[-1]], [ground, *ys, ground]
+
+
+def _dash(line: dict[str, Any]) -> str:
+    pattern = DASHES.get(str(line.get("dash")))
+    return f' stroke-dasharray="{pattern}"' if pattern else ""
+
+
+def _opacity(trace: dict[str, Any]) -> str:
+    alpha = trace.get("opacity") or (trace.get("marker") or {}).get("opacity")
+    return "" if alpha in (None, 1) or isinstance(alpha, list | dict) else f' opacity="{alpha:g}"'
+
+
+def _single(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _many(value: Any, n: int, default: Any) -> list[Any]:
+    """A value for each of n points, from one value or a list."""
+    if isinstance(value, list | dict | tuple):
+        return array_of(value)
+    return [default if value is None else value] * n
