@@ -24,6 +24,7 @@ from symnmf.grouping.naming import group_names, names_of
 from symnmf.grouping.portfolio_risk import TAIL_SHARE, by_group, check_panel, numbers_of
 from symnmf.grouping.tail_factors import continued_loadings
 from symnmf.options import choice, whole_number
+from symnmf.storage import csv_text
 
 #: Worst days that are listed, and the fewest complete rows of a panel.
 LISTED_DAYS, LEAST_ROWS = 10, 100
@@ -161,6 +162,17 @@ class PortfolioRisk:
             for d in self.worst_days
         ]
         return pd.DataFrame(rows)
+
+    def texts(self) -> dict[str, str]:
+        """The tables as files: name of the file → its text."""
+        index = "group", "instrument", "date"
+        tables = (self.groups_table(), self.instruments_table(), self.worst_table())
+        names = "portfolio_groups.csv", "portfolio.csv", "worst_days.csv"
+        found = {
+            name: csv_text(table.set_index(first))
+            for name, table, first in zip(names, tables, index, strict=True)
+        }
+        return {**found, "group_returns.csv": csv_text(self.series_table())}
 
     def series_table(self) -> pd.DataFrame:
         """The returns of the positions of each group on every day."""
