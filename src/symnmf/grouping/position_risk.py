@@ -131,6 +131,16 @@ class PortfolioRisk:
         rows += [(name, self.groups.words(g)) for g, name in enumerate(self.group_names)]
         return html_table("Risk of a portfolio", rows)
 
+    def by_share(self) -> list[int]:
+        """Groups in which something is held, as columns of H, largest share first."""
+        held = set(self.labels[self.weights != 0].tolist())
+        return [g for g in np.argsort(-self.groups.value, kind="stable").tolist() if g in held]
+
+    def largest(self, most: int = LISTED_DAYS) -> list[int]:
+        """Rows of the positions that carry most, largest share first."""
+        order = np.argsort(-self.instruments.value, kind="stable").tolist()
+        return [i for i in order if self.weights[i]][:most]
+
     def groups_table(self) -> pd.DataFrame:
         """A row for each group: weight, share of the risk and of the worst days, intervals."""
         weight = by_group(self.weights, self.labels, len(self.group_names))

@@ -6,6 +6,7 @@ from symnmf.plot.matrices import (
     heat_map,
     heat_maps,
 )
+from symnmf.plot.portfolios import risk_shares
 from symnmf.plot.runs import convergence, rank_evidence, spectrum
 from symnmf.plot.tails import event_groups, exceedance_dates, hill_plot, stability_curve
 from symnmf.plot.trees import dendrogram
@@ -22,6 +23,7 @@ __all__ = [
     "heat_maps",
     "hill_plot",
     "rank_evidence",
+    "risk_shares",
     "spectrum",
     "stability_curve",
 ]

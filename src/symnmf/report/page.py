@@ -12,6 +12,7 @@ from markupsafe import Markup
 from symnmf import storage
 from symnmf.analysis import Analysis
 from symnmf.errors import InvalidFile, spelled
+from symnmf.plot.style import GROUP_COLORS
 from symnmf.report.content import Content, gather
 from symnmf.report.embed import script_json
 
@@ -75,6 +76,7 @@ def render(content: Content) -> str:
         style=Markup(_read("report.css")),
         scripts=[Markup(text) for text in scripts],
         data=script_json(data),
+        colors=GROUP_COLORS,
     )
     return page.lstrip().encode("utf-8", "replace").decode("utf-8")
 
