@@ -136,9 +136,7 @@ def examine_extremes(
     )
 
 
-def _prototypes(
-    panel: Panel, result: Result, about: TailEstimate, seed: int
-) -> Prototypes | None:
+def _prototypes(panel: Panel, result: Result, about: TailEstimate, seed: int) -> Prototypes | None:
     """Kinds of the most extreme days; None where there are too few, or one instrument."""
     if EXTREME_SHARE * len(panel.values) < LEAST_DAYS or len(panel.names) < 2:
         return None

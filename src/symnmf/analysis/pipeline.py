@@ -37,7 +37,6 @@ from symnmf.operators import SymmetricOperator
 from symnmf.options import whole_number
 from symnmf.storage.checkpoint import Checkpoint
 
-
 #: Resampled histories behind the intervals of a portfolio, unless the caller asks for others.
 PORTFOLIO_DRAWS = 50
 
@@ -337,10 +336,14 @@ def _check_weights(loaded: LoadedData, weights: Any) -> None:
     """Refuse weights that cannot be used, before the fit."""
     if loaded.panel is None:
         raise InvalidInput(
-            "weights", "were given with a matrix", "Pass a table of prices or returns, or no weights"
+            "weights",
+            "were given with a matrix",
+            "Pass a table of prices or returns, or no weights",
         )
     given = by_name(weights)
-    unknown = [x for x in given if x not in loaded.panel.names] if isinstance(given, Mapping) else []
+    unknown = (
+        [x for x in given if x not in loaded.panel.names] if isinstance(given, Mapping) else []
+    )
     if unknown:
         raise InvalidInput(
             "weights", f"{unknown[0]!r} is not in the table", "Pass names of its columns"

@@ -66,7 +66,7 @@ class MaxLinearPanel:
     @property
     def tpdm(self) -> np.ndarray:  # (n, n)
         """The tail pairwise dependence matrix, whose diagonal is one."""
-        S = self.loadings @ self.loadings.T
+        S: np.ndarray = self.loadings @ self.loadings.T
         np.fill_diagonal(S, 1.0)
         return S
 

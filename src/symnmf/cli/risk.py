@@ -237,7 +237,9 @@ def _write(found: PortfolioRisk, out: Path, force: bool) -> None:
     for name in texts:
         if (out / name).exists() and not force:
             raise InvalidFile(
-                str(out / name), "already exists", f"Choose another --out, or pass {spelled('force')}"
+                str(out / name),
+                "already exists",
+                f"Choose another --out, or pass {spelled('force')}",
             )
     out.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():

@@ -18,8 +18,10 @@ from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
 from symnmf.grouping.fitted_tails import FittedTails
 from symnmf.grouping.joint_probability import at_least as probability_of
+from symnmf.grouping.joint_probability import scaled_to_data
 from symnmf.grouping.naming import names_of
 from symnmf.grouping.portfolio_risk import check_panel, numbers_of
+from symnmf.grouping.position_risk import interval
 from symnmf.grouping.tail_factors import continued_loadings, joint_tail, max_linear_loadings
 from symnmf.numerics import numpy_stream
 from symnmf.options import whole_number
@@ -28,6 +30,8 @@ from symnmf.options import whole_number
 MODEL_SHARE, LEAST_EXCEEDANCES = 0.1, 30
 #: Sweeps of the fit of a sample, which begins at the loadings of all rows.
 SAMPLE_SWEEPS = 4
+#: Draws of the common factors for the probability of a sample.
+SAMPLE_DRAWS = 1000
 #: Simulated days of a return level for each day of its period, the least of them, and numbers that
 #: are drawn at a time.
 DAYS_A_PERIOD, LEAST_DAYS, DRAWN_NUMBERS = 20, 20_000, 1_000_000
@@ -81,6 +85,21 @@ class ReturnLevel:
 
 
 @dataclass(frozen=True)
+class CrashSample:
+    """The model of a resampled history.
+
+    Attributes:
+        loadings: (n, k) loadings.
+        tails: distributions of the losses.
+        rows: (T,) rows that were drawn.
+    """
+
+    loadings: np.ndarray
+    tails: FittedTails
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
 class CrashModel:
     """Max-linear model of the tails of a panel; see :func:`crash_model`.
 
@@ -92,7 +111,7 @@ class CrashModel:
         losses: (T, n) the losses of the data.
         q: share of the rows above which dependence was measured.
         tail: ``"lower"`` or ``"upper"``.
-        samples: loadings and tails of resampled histories.
+        samples: the models of resampled histories.
         level: coverage of the intervals.
         seed: seed of the draws.
     """
@@ -103,7 +122,7 @@ class CrashModel:
     losses: np.ndarray
     q: float
     tail: str
-    samples: tuple[tuple[np.ndarray, FittedTails], ...] = ()
+    samples: tuple[CrashSample, ...] = ()
     level: float = 0.9
     seed: int = 0
     result: Result | None = field(default=None, repr=False)
@@ -147,11 +166,14 @@ class CrashModel:
             p = tails.exceeded(limit)
         self._check("level" if loss is None else "loss", p, places)
         observed = int(((self.losses[:, places] > limit).sum(axis=1) >= m).sum())
-        value = probability_of(self.loadings[places], p, m, seed=self.seed)
+        X = self.losses[:, places]
+        value = scaled_to_data(self.loadings[places], p, m, X, self.q, seed=self.seed)
         found = []
-        for A, other in self.samples:
-            mine = p if loss is None else np.clip(other.at(places).exceeded(limit), 0, 0.999)
-            found.append(probability_of(A[places], mine, m, seed=self.seed))
+        for sample in self.samples:
+            other, rows = sample.tails.at(places), X[sample.rows]
+            mine = p if loss is None else np.clip(other.exceeded(limit), 1e-12, 0.5)
+            A = sample.loadings[places]
+            found.append(scaled_to_data(A, mine, m, rows, self.q, SAMPLE_DRAWS, self.seed))
         low, high = self._ends(found)
         alone = probability_of(np.zeros((n, 1)), p, m)
         resolved = observed > 0 or value * T >= 1
@@ -174,7 +196,7 @@ class CrashModel:
         w = self._weights(weights)
         held = np.flatnonzero(w)
         days = max(LEAST_DAYS, DAYS_A_PERIOD * period)
-        every = [(self.loadings, self.tails), *self.samples]
+        every = [(self.loadings, self.tails), *((s.loadings, s.tails) for s in self.samples)]
         found = [
             float(np.quantile(self._portfolio(A[held], t.at(held), w[held], days), 1 - 1 / period))
             for A, t in every
@@ -236,7 +258,7 @@ class CrashModel:
     def _ends(self, found: list[float]) -> tuple[float, float]:
         if not found:
             return float("nan"), float("nan")
-        low, high = np.quantile(found, [(1 - self.level) / 2, (1 + self.level) / 2])
+        low, high = interval(np.array(found), self.level)
         return float(low), float(high)
 
 
@@ -307,7 +329,7 @@ def crash_model(
         for rows in Resamples(T, draws, min(block, T), seed):
             drawn = X[rows]
             fitted = max_linear_loadings(joint_tail(drawn, share), A, SAMPLE_SWEEPS)
-            samples.append((fitted, FittedTails.of(drawn)))
+            samples.append(CrashSample(fitted, FittedTails.of(drawn), rows))
     names = tuple(names_of(result))
     tails = FittedTails.of(X)
     return CrashModel(names, A, tails, X, share, tail, tuple(samples), level, seed, result)

@@ -54,7 +54,9 @@ class FittedTails:
         first, second = excess.mean(axis=0), ((1 - order) * excess).mean(axis=0)
         gap = np.maximum(first - 2 * second, np.finfo(float).tiny)
         shape = np.clip(2 - first / gap, *SHAPES)
-        scale = np.maximum(first * (1 - shape), np.finfo(float).tiny)  # the mean of the tail is kept
+        scale = np.maximum(
+            first * (1 - shape), np.finfo(float).tiny
+        )  # the mean of the tail is kept
         return cls(ordered, m / T, threshold, shape, scale)
 
     def at(self, places: np.ndarray) -> FittedTails:

@@ -159,7 +159,8 @@ class PortfolioRisk:
                 **_columns("marginal", self.marginal),
             }
         )
-        return table[self.weights != 0].reset_index(drop=True)
+        held: pd.DataFrame = table[self.weights != 0]
+        return held.reset_index(drop=True)
 
     def worst_table(self) -> pd.DataFrame:
         """A row for each of the worst days: the loss, and the part of each group."""
@@ -421,13 +422,34 @@ class Positions:
         variance = float(np.square(centred).mean())
         total = variance**0.5
         shares = self.w * image / (variance or np.nan)
-        return np.array(total), shares, image * np.sign(self.w) / (total or np.nan), np.array(np.nan)
+        return (
+            np.array(total),
+            shares,
+            image * np.sign(self.w) / (total or np.nan),
+            np.array(np.nan),
+        )
+
+
+def interval(samples: np.ndarray, level: float) -> np.ndarray:  # (draws, …) -> (2, …)
+    """Ends of the interval of a quantity: percentiles of its values in resampled histories.
+
+    The p-percentile of d draws is the one at place p (d + 1), so that few draws do not make the
+    interval too narrow.
+
+    Example:
+        >>> interval(np.arange(1.0, 20.0), 0.9)
+        array([ 1., 19.])
+    """
+    ends: np.ndarray = np.quantile(
+        samples, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull"
+    )
+    return ends
 
 
 def _band(value: np.ndarray, samples: list[np.ndarray], level: float) -> Band:
     if not samples:
         return Band(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
-    low, high = np.quantile(np.stack(samples), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    low, high = interval(np.stack(samples), level)
     return Band(value, low, high)
 
 

@@ -71,7 +71,8 @@ def joint_tail(X: np.ndarray, q: float) -> np.ndarray:  # (n, n)
 
     Reference: Coles, Heffernan and Tawn (1999), doi:10.1023/A:1009963131610.
     """
-    calm = (X <= np.quantile(X, 1 - q, axis=0)).astype(np.float64)
+    limit = np.quantile(X, 1 - q, axis=0)
+    calm = (limit >= X).astype(np.float64)
     both = calm.T @ calm / len(X)
     alone = np.log(both.diagonal())
     least = np.finfo(float).tiny
@@ -147,7 +148,7 @@ def max_linear_loadings(
 
 
 def _best_entry(wanted: np.ndarray, theirs: np.ndarray, most: float) -> float:
-    """argmin over 0 ≤ x ≤ most of Σ_l (wanted_l − min(x, theirs_l))²."""
+    """The x from 0 to ``most`` with the least Σ_l (wanted_l − min(x, theirs_l))²."""
     order = np.argsort(theirs)
     c, r = np.minimum(theirs[order], most), wanted[order]
     m = len(c)

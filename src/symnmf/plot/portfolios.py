@@ -43,9 +43,7 @@ def risk_shares(risk: PortfolioRisk) -> Figure:
     figure.update_layout(barmode="group")
     figure.update_xaxes(title="% of the whole")
     figure.update_yaxes(autorange="reversed")
-    return finish(
-        figure, "Who carries the risk?", height=140 + 44 * len(order), legend=True
-    )
+    return finish(figure, "Who carries the risk?", height=140 + 44 * len(order), legend=True)
 
 
 def _bars(band: Band, order: np.ndarray, names: list[str], title: str, color: str) -> Bar:

@@ -25,9 +25,9 @@ from symnmf.dependence.resampling import Resamples
 from symnmf.dependence.tail import tail_dependence
 from symnmf.factorization import factorize
 from symnmf.grouping.crash_model import MODEL_SHARE, SAMPLE_SWEEPS, crash_model
-from symnmf.grouping.joint_probability import at_least
+from symnmf.grouping.joint_probability import at_least, scaled_to_data
 from symnmf.grouping.portfolio_risk import by_group
-from symnmf.grouping.position_risk import Positions
+from symnmf.grouping.position_risk import Positions, interval
 from symnmf.grouping.tail_factors import (
     continued_loadings,
     joint_tail,
@@ -37,6 +37,8 @@ from symnmf.grouping.tail_factors import (
 #: Simulations, days of each, resampled histories, coverage, and days behind the truth at the
 #: threshold.
 SIMULATIONS, DAYS, DRAWS, LEVEL, MANY = 200, 1000, 50, 0.9, 400_000
+#: Simulations with clusters for each without.
+CLUSTERED = 0.3
 #: Level of the joint crashes of the simulations.
 CRASH = 0.05
 COVERAGE = MeasuredTable(
@@ -50,7 +52,15 @@ CALIBRATION = MeasuredTable(
     "risk-calibration",
     "Joint crashes on the days after a window, in % of the days",
     ("panel", "event", "level %"),
-    ("predicted", "by the TPDM", "in the window", "observed", "observed / predicted", "windows"),
+    (
+        "predicted",
+        "by pairs alone",
+        "by the TPDM",
+        "in the window",
+        "observed",
+        "observed / predicted",
+        "windows",
+    ),
     {},
 )
 LEVELS = MeasuredTable(
@@ -79,7 +89,9 @@ def _positions(model: MaxLinearPanel, losses: np.ndarray) -> Positions:
 def _quantities(parts: tuple[np.ndarray, ...], labels: np.ndarray) -> np.ndarray:
     """Tail scale, shares of the groups, the mean share of the first instrument, and the others."""
     total, shares, _, left, worst = parts
-    return np.concatenate(([total], by_group(shares, labels, len(GROUPS)), [shares[0], left], worst))
+    return np.concatenate(
+        ([total], by_group(shares, labels, len(GROUPS)), [shares[0], left], worst)
+    )
 
 
 def _quantity_names() -> list[str]:
@@ -108,6 +120,7 @@ def coverage(choices: Choices) -> Iterator[MeasuredRow]:
         for _, members, m in events
     ]
     for words, clustered in (("alone", False), ("in clusters", True)):
+        count = max(1, round(CLUSTERED * count)) if clustered else count
         near = _quantities(_truth_at_threshold(model, clustered), model.labels)
         found, bands, chances, ends = [], [], [], []
         for number in range(count):
@@ -115,14 +128,14 @@ def coverage(choices: Choices) -> Iterator[MeasuredRow]:
             mine = _positions(model, losses)
             found.append(_quantities(mine.parts(), model.labels))
             A = _loadings(losses, model.loadings)
-            chances.append(_chances(A, events))
+            chances.append(_chances(A, events, losses))
             drawn, odds = [], []
             for rows in Resamples(DAYS, DRAWS, 21, number):
                 drawn.append(_quantities(mine.parts(np.sort(rows)), model.labels))
-                odds.append(_chances(_loadings(losses[rows], A, SAMPLE_SWEEPS), events))
-            tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-            bands.append(np.quantile(drawn, tails, axis=0))
-            ends.append(np.quantile(odds, tails, axis=0))
+                again = losses[rows]
+                odds.append(_chances(_loadings(again, A, SAMPLE_SWEEPS), events, again))
+            bands.append(interval(np.array(drawn), LEVEL))
+            ends.append(interval(np.array(odds), LEVEL))
             choices.note(f"{words}: {number + 1} of {count}")
         for place, name in enumerate(names):
             for what, truth in (("far out", limit), ("at the threshold", near)):
@@ -139,9 +152,16 @@ def _loadings(losses: np.ndarray, start: np.ndarray, sweeps: int | None = None) 
     return max_linear_loadings(chi, start, sweeps)
 
 
-def _chances(A: np.ndarray, events: list[tuple[str, tuple[int, ...], int]]) -> np.ndarray:
+def _chances(
+    A: np.ndarray, events: list[tuple[str, tuple[int, ...], int]], losses: np.ndarray
+) -> np.ndarray:
     return np.array(
-        [at_least(A[list(s)], np.full(len(s), CRASH), m, 600) for _, s, m in events]
+        [
+            scaled_to_data(
+                A[list(s)], np.full(len(s), CRASH), m, losses[:, list(s)], MODEL_SHARE, 300
+            )
+            for _, s, m in events
+        ]
     )
 
 
@@ -202,9 +222,9 @@ def calibration(choices: Choices) -> Iterator[MeasuredRow]:
                 )
             choices.note(f"{title}: {begin // AHEAD + 1} of {len(begins)} windows")
         for (event, p), rows in found.items():
-            predicted, tpdm, before, after = 100 * np.array(rows).mean(axis=0)
+            predicted, unscaled, tpdm, before, after = 100 * np.array(rows).mean(axis=0)
             yield CALIBRATION.row(
-                title, event, 100 * p, predicted, tpdm, before, after,
+                title, event, 100 * p, predicted, unscaled, tpdm, before, after,
                 after / predicted if predicted else float("nan"), len(rows),
             )  # fmt: skip
         for period, pairs in levels.items():
@@ -231,6 +251,7 @@ def _window(
             share = np.full(len(places), p)
             found.setdefault((event, p), []).append(
                 [
+                    scaled_to_data(A[places], share, m, seen[:, places], MODEL_SHARE, 1000),
                     at_least(A[places], share, m, 1000),
                     at_least(B[places], share, m, 1000),
                     float(((seen[:, places] > limit).sum(axis=1) >= m).mean()),
