@@ -70,7 +70,9 @@ LEVELS = MeasuredTable(
     ("expected %", "observed %", "beyond the sample quantile %", "windows"),
     {},
 )
-#: Rows of a window and of the days after it, groups, levels, periods.
+#: Rows from one window to the next: every second year is predicted.
+STEP = 504
+#: Rows of a window and of the days after it, levels, periods.
 WINDOW, AHEAD, LEVELS_TRIED, PERIODS = 1260, 252, (0.1, 0.05, 0.02), (20, 100, 250)
 
 
@@ -206,7 +208,7 @@ def calibration(choices: Choices) -> Iterator[MeasuredRow]:
         n = X.shape[1]
         found: dict[tuple[str, float], list[list[float]]] = {}
         levels: dict[int, list[tuple[float, float]]] = {}
-        begins = range(0, len(X) - WINDOW - AHEAD + 1, AHEAD)
+        begins = range(0, len(X) - WINDOW - AHEAD + 1, STEP)
         for begin in begins:
             train = panel.rows(begin, begin + WINDOW)
             seen, later = X[begin : begin + WINDOW], X[begin + WINDOW : begin + WINDOW + AHEAD]
@@ -220,7 +222,7 @@ def calibration(choices: Choices) -> Iterator[MeasuredRow]:
                 levels.setdefault(period, []).append(
                     (float((mine > level.value).mean()), float((mine > level.observed).mean()))
                 )
-            choices.note(f"{title}: {begin // AHEAD + 1} of {len(begins)} windows")
+            choices.note(f"{title}: {begin // STEP + 1} of {len(begins)} windows")
         for (event, p), rows in found.items():
             predicted, unscaled, tpdm, before, after = 100 * np.array(rows).mean(axis=0)
             yield CALIBRATION.row(
