@@ -40,6 +40,7 @@ _HOME = {
     "benchmark_matrix": "dependence.synthetic",
     "bootstrap": "grouping.stability",
     "compare": "grouping.comparison",
+    "crash_model": "grouping.crash_model",
     "factorize": "factorization",
     "generate": "dependence.synthetic",
     "group_of": "grouping.naming",
@@ -51,6 +52,8 @@ _HOME = {
     "loadings_for": "grouping.new_instruments",
     "open_matrix": "operators.stored",
     "plan": "planning.requirements",
+    "portfolio_risk": "grouping.position_risk",
+    "prototypes": "grouping.prototypes",
     "read_matrix": "data",
     "read_panel": "data",
     "recommend": "planning.recommendation",
@@ -59,6 +62,7 @@ _HOME = {
     "save_rolling": "grouping.rolling_folder",
     "significance": "grouping.significance",
     "silhouette": "grouping.silhouette",
+    "simulate": "grouping.crash_model",
     "spherical_kmeans": "grouping.spherical_kmeans",
     "suggest_rank": "grouping.rank_selection",
     "tail_dependence": "dependence.tail",
@@ -88,11 +92,14 @@ if TYPE_CHECKING:
     from symnmf.estimators import DependenceFactors, SymNMF
     from symnmf.factorization import factorize
     from symnmf.grouping.comparison import align, compare
+    from symnmf.grouping.crash_model import crash_model, simulate
     from symnmf.grouping.group_series import group_returns
     from symnmf.grouping.hierarchy import hierarchy
     from symnmf.grouping.naming import Group, group_of, groups
     from symnmf.grouping.new_instruments import loadings_for
     from symnmf.grouping.portfolio_risk import tail_risk, tail_scales, variance_risk
+    from symnmf.grouping.position_risk import portfolio_risk
+    from symnmf.grouping.prototypes import prototypes
     from symnmf.grouping.rank_selection import suggest_rank
     from symnmf.grouping.rolling import rolling
     from symnmf.grouping.rolling_folder import load_rolling, save_rolling

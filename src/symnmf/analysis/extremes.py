@@ -14,6 +14,7 @@ from symnmf.dependence.independence import estimate_again, independence_baseline
 from symnmf.dependence.stability_curve import StabilityCurve, threshold_stability
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.grouping.between_groups import event_shares
+from symnmf.grouping.prototypes import EXTREME_SHARE, LEAST_DAYS, Prototypes, prototypes
 from symnmf.numerics import numpy_stream
 from symnmf.operators import GramOperator, SymmetricOperator
 
@@ -55,6 +56,7 @@ class Extremes:
         curve: mean dependence as a function of the threshold.
         baseline: (draws,) mean dependence of independent instruments.
         mean: mean dependence at the chosen threshold.
+        prototypes: kinds of the most extreme days; None where there are too few days.
     """
 
     estimate: TailEstimate
@@ -64,6 +66,15 @@ class Extremes:
     curve: StabilityCurve
     baseline: np.ndarray
     mean: float
+    prototypes: Prototypes | None = None
+
+    @property
+    def kinds(self) -> np.ndarray | None:  # (events,)
+        """Place of the kind of each listed observation in ``prototypes.found``; −1 for none."""
+        if self.prototypes is None:
+            return None
+        kind = dict(zip(self.prototypes.rows.tolist(), self.prototypes.kinds.tolist(), strict=True))
+        return np.array([kind.get(row, -1) for row in self.listed.exceedances.tolist()])
 
     @property
     def sizes(self) -> np.ndarray:  # (events,)
@@ -120,6 +131,7 @@ def examine_extremes(
         ),
         baseline=independence_baseline(fewer, S, draws=max(MIN_DRAWS, draws // 3), seed=seed),
         mean=(S.mean() * n**2 - S.trace()) / (n * (n - 1)),
+        prototypes=_prototypes(panel, result, about, seed),
     )
 
 
@@ -130,6 +142,13 @@ def _some(panel: Panel, count: int, seed: int) -> Panel:
     chosen = np.sort(numpy_stream(seed, "some").permutation(len(panel.names))[:count])
     names = tuple(panel.names[c] for c in chosen)
     return replace(panel, values=panel.values[:, chosen], names=names)
+
+
+def _prototypes(panel: Panel, result: Result, about: TailEstimate, seed: int) -> Prototypes | None:
+    """Kinds of the most extreme days; None where there are too few, or one instrument."""
+    if EXTREME_SHARE * len(panel.values) < LEAST_DAYS or len(panel.names) < 2:
+        return None
+    return prototypes(result, panel, tail=about.tail, seed=seed)
 
 
 def _events(panel: Panel, S: SymmetricOperator, about: TailEstimate) -> GramOperator:

@@ -33,7 +33,9 @@ def save(found: Result | Analysis, folder: str | Path, *, force: bool = False) -
     current in one step: a process that is killed leaves the old result or the new one. Then follow
     the tables: ``loadings`` (csv and parquet), ``labels.csv``, ``history.csv`` and
     ``certificate.json``; groups are numbered from 1. An analysis adds ``data.json``,
-    ``classes.csv`` and ``suspects.csv`` (returns that are probably errors), where there are some.
+    ``classes.csv`` and ``suspects.csv`` (returns that are probably errors), where there are some;
+    with a portfolio, ``portfolio.csv``, ``portfolio_groups.csv``, ``worst_days.csv`` and
+    ``group_returns.csv``.
 
     Arguments:
         found: what :func:`symnmf.factorize` or :func:`symnmf.analyse` returned.
@@ -155,6 +157,8 @@ class ResultFolder:
                 tables["suspects.csv"] = storage.csv_text(found.suspects)
             if found.comparison is not None:
                 tables["classes.csv"] = storage.csv_text(found.comparison.table)
+            if found.portfolio is not None:
+                tables |= found.portfolio.texts()
         if config is not None:
             tables["config.toml"] = config
         if report is not None:

@@ -29,8 +29,9 @@ from symnmf.factorization import factorize
 from symnmf.grouping.between_groups import dependence_between
 from symnmf.grouping.comparison import Comparison, check_class_names, compare
 from symnmf.grouping.group_series import signs_in_groups
-from symnmf.grouping.naming import Group, groups
+from symnmf.grouping.naming import Group, by_name, groups
 from symnmf.grouping.panel_versions import Estimator
+from symnmf.grouping.position_risk import PortfolioRisk, portfolio_risk
 from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, suggest_rank
 from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
 from symnmf.grouping.spanning_tree import SpanningTree, spanning_tree
@@ -39,6 +40,9 @@ from symnmf.operators import SymmetricOperator
 from symnmf.operators.devices import computing_on
 from symnmf.options import whole_number
 from symnmf.storage.checkpoint import Checkpoint
+
+#: Resampled histories behind the intervals of a portfolio, unless the caller asks for others.
+PORTFOLIO_DRAWS = 50
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,7 @@ class Analysis:
         comparison: comparison of the groups with the classes of the user, if any.
         rank: suggestion of the number of groups, if the number was not given.
         stability: how the groups hold in resampled histories, if these were asked for.
+        portfolio: who carries the risk of the portfolio of the user, if any.
         evidence: evidence that a report shows; None where it was not requested.
         title: title of the report.
         steps: sentences about what was done to the data.
@@ -126,6 +131,7 @@ class Analysis:
     comparison: Comparison | None = None
     rank: RankSuggestion | None = None
     stability: Stability | None = None
+    portfolio: PortfolioRisk | None = None
     evidence: Evidence | None = None
     title: str = ""
     steps: tuple[str, ...] = ()
@@ -139,6 +145,7 @@ class Analysis:
         *,
         panel: Panel | None = None,
         classes: Any = None,
+        weights: Any = None,
         title: str = "",
     ) -> Analysis:
         """The analysis of an existing factorization.
@@ -148,6 +155,7 @@ class Analysis:
             S: the matrix that was factorized.
             panel: the returns that S was estimated from, if any.
             classes: class of each name, such as its sector, to compare the groups with.
+            weights: positions of a portfolio, whose risk is examined; needs ``panel``.
             title: title of the report.
         """
         from symnmf.operators import as_operator
@@ -160,6 +168,7 @@ class Analysis:
             operator=operator,
             panel=panel,
             comparison=None if classes is None else compare(result, classes),
+            portfolio=_portfolio(result, operator, panel, weights, PORTFOLIO_DRAWS, result.seed),
             evidence=Evidence.of(result, operator, panel),
             title=title,
             steps=(*read, *done),
@@ -206,6 +215,7 @@ def analyse(
     max_missing: float = MAX_MISSING,
     reading: Mapping[str, Any] | None = None,
     classes: Any = None,
+    weights: Any = None,
     title: str | None = None,
     solver: str | Solver[Any] = SOLVER,
     seed: int = SEED,
@@ -241,6 +251,9 @@ def analyse(
             for a matrix, ``diagonal="unit"`` scales it to a unit diagonal and ``"keep"`` takes it
             as it is, without the check for distances and covariances.
         classes: class of each name, such as its sector, to compare the groups with.
+        weights: positions of a portfolio of instruments of a table, as a mapping from names or
+            one number for each; its risk is examined by :func:`symnmf.portfolio_risk`, with
+            ``resamples`` resampled histories, or 50.
         title: title of the report; by default the name of the file.
         solver, seed, n_init, max_iter, max_seconds, progress, checkpoint, resume: as for
             :func:`symnmf.factorize`.
@@ -284,6 +297,8 @@ def analyse(
     )
     if classes is not None:
         check_class_names(loaded.operator.names, classes)
+    if weights is not None:
+        _check_weights(loaded, weights)
     rank = None
     if k is None:
         if process_group is not None:
@@ -332,9 +347,46 @@ def analyse(
         rank=rank,
         stability=stability,
         evidence=Evidence.of(result, loaded.operator, loaded.panel, rank) if evidence else None,
+        portfolio=_portfolio(
+            result, loaded.operator, loaded.panel, weights, resamples or PORTFOLIO_DRAWS, seed
+        ),
         title=_title(data) if title is None else title,
         steps=loaded.steps,
         record=loaded.record,
+    )
+
+
+def _check_weights(loaded: LoadedData, weights: Any) -> None:
+    """Refuse weights that cannot be used, before the fit."""
+    if loaded.panel is None:
+        raise InvalidInput(
+            "weights",
+            "were given with a matrix",
+            "Pass a table of prices or returns, or no weights",
+        )
+    given = by_name(weights)
+    unknown = (
+        [x for x in given if x not in loaded.panel.names] if isinstance(given, Mapping) else []
+    )
+    if unknown:
+        raise InvalidInput(
+            "weights", f"{unknown[0]!r} is not in the table", "Pass names of its columns"
+        )
+
+
+def _portfolio(
+    result: Result, S: SymmetricOperator, panel: Panel | None, weights: Any, draws: int, seed: int
+) -> PortfolioRisk | None:
+    """The risk of the portfolio of the user; None without one."""
+    if weights is None or S.process_index > 0:
+        return None
+    if panel is None:
+        raise InvalidInput("weights", "were given without a panel", "Pass panel=, the returns")
+    about = S.provenance
+    kind = "correlation" if isinstance(about, CorrelationEstimate) else "tail"
+    tail = about.tail if isinstance(about, TailEstimate) else "lower"
+    return portfolio_risk(
+        result, panel, weights, dependence=kind, tail=tail, draws=draws, seed=seed
     )
 
 

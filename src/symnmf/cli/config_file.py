@@ -39,7 +39,7 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
         return None
     known = _options(context)
     values: dict[str, Any] = {}
-    for key, value in _read(path).items():
+    for key, value in read_options(path).items():
         option = key.replace("_", "-")
         if option not in known or option in ("config", "help"):
             near = get_close_matches(option, known, 1)
@@ -81,7 +81,12 @@ def _options(context: typer.Context) -> dict[str, str]:
     return {p.opts[0].lstrip("-"): str(p.name) for p in context.command.params}
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_options(path: Path) -> dict[str, Any]:
+    """The options of a .toml file, by their names without dashes.
+
+    Raises:
+        InvalidFile: the file is missing, too large or no TOML.
+    """
     if not path.is_file():
         raise InvalidFile(str(path), "does not exist", "Check the path of --config")
     if path.stat().st_size > MAX_CONFIG_BYTES:

@@ -48,6 +48,13 @@ def fit(
             help="Your classes: a table with a name and a class in each row; none by default.",
         ),
     ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(
+            "--weights",
+            help="Your portfolio: a table with a name and a weight in each row; none by default.",
+        ),
+    ] = None,
     out: Out = Path("symnmf-out"),
     solver: SolverName = SOLVER,
     published: Annotated[
@@ -117,6 +124,7 @@ def fit(
       symnmf fit prices.csv
       symnmf fit --prices prices.csv --k 10 --compare sectors.csv --out groups
       symnmf fit --returns returns.parquet --dependence correlation --from 2015
+      symnmf fit prices.csv --weights portfolio.csv
       symnmf fit --values gauges.csv --tail upper --decluster 5
       symnmf fit --matrix S.npy --k 10 --max-seconds 600    (then: --resume)
       symnmf fit --config groups/config.toml --out again
@@ -133,9 +141,10 @@ def fit(
         keep_native_output()
     else:
         shown.line(f"Reading {data.path}")
-    from symnmf.data.classes import read_classes
+    from symnmf.data.classes import read_classes, read_weights
 
     classes = None if compare is None else read_classes(compare)
+    portfolio = None if weights is None else read_weights(weights)
     from symnmf.analysis import analyse
     from symnmf.distributed import join
 
@@ -149,6 +158,7 @@ def fit(
             wanted_groups(k),
             **arguments,
             classes=classes,
+            weights=portfolio,
             solver=solver,
             start=start_factor,
             published=published,
@@ -216,6 +226,17 @@ def _show(
         agreed = f"ARI {c.ari:.2f}, NMI {c.nmi:.2f}"
         shown.line(f"Agreement with your classes: {agreed}{left}; see classes.csv")
         against = {"classes": {"ari": c.ari, "nmi": c.nmi}}
+    if found.portfolio is not None:
+        risk = found.portfolio
+        first = int(risk.groups.value.argmax())
+        shown.line(
+            f"Your portfolio: group {risk.group_names[first]} carries {risk.groups.words(first)} "
+            f"of its {risk.measure}²; see portfolio_groups.csv and the report"
+        )
+        against["portfolio"] = {
+            name: float(share)
+            for name, share in zip(risk.group_names, risk.groups.value, strict=True)
+        }
     if verbose:
         for step in found.steps:
             shown.line(f"- {step}")

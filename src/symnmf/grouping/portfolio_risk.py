@@ -14,11 +14,13 @@ from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.margins import hill
+from symnmf.dependence.tail import tail_dependence
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.dependence.tail_request import signed_for
 from symnmf.display import html_table
 from symnmf.errors import InvalidInput, MarginWarning
 from symnmf.grouping.naming import by_name, names_of
+from symnmf.grouping.tail_factors import continued_loadings
 from symnmf.operators import SymmetricOperator
 from symnmf.storage.matrix_format import StoredMatrix
 
@@ -38,9 +40,11 @@ class Risk:
     Attributes:
         total: tail scale (P(loss > x) ≈ (total / x)² far out) or standard deviation.
         factors: (k,) share of each column of H in total²; with ``left_out`` they sum to 1. For a
-            variance, shares of bound²: H holds the sizes of correlations, not their signs.
+            variance, shares of bound²: H holds the sizes of correlations, not their signs. Where S
+            has weights by rank, the columns are those of the TPDM, which begin as those of H.
         left_out: share that H Hᵀ does not explain; negative where it explains too much.
         instruments: (n,) share of each instrument in total²; they sum to 1.
+        groups: (k,) sum of these shares over the members of each group.
         marginal: (n,) derivative of total with respect to each weight.
         bound: an upper bound of total where S has no signs; otherwise total.
     """
@@ -49,6 +53,7 @@ class Risk:
     factors: np.ndarray
     left_out: float
     instruments: np.ndarray
+    groups: np.ndarray
     marginal: np.ndarray
     bound: float
 
@@ -58,7 +63,7 @@ class Risk:
 
     def _repr_html_(self) -> str:
         rows = [("total", f"{self.total:.4g}")]
-        rows += [(f"group {g}", f"{100 * v:.1f} %") for g, v in enumerate(self.factors, 1)]
+        rows += [(f"factor {g}", f"{100 * v:.1f} %") for g, v in enumerate(self.factors, 1)]
         rows.append(("left out", f"{100 * self.left_out:.1f} %"))
         return html_table("Risk of a portfolio", rows)
 
@@ -74,6 +79,9 @@ def tail_risk(
     """Tail scale of a portfolio of losses with index 2: sqrt((w∘s)ᵀ S (w∘s)).
 
     Far out, P(wᵀX > x) ≈ (total / x)² when P(X_i > x) ≈ (s_i / x)² and S is the unit-diagonal TPDM.
+    Estimates with weights by rank (the default of :func:`symnmf.tail_dependence`) find groups but
+    are no TPDM; with a panel, the pairwise TPDM of the same tail is estimated from it and takes
+    the place of S, and the loadings are continued to it.
 
     Arguments:
         result: a factorization of S.
@@ -97,17 +105,25 @@ def tail_risk(
         raise InvalidInput(
             "S", "is not a tail dependence matrix", "Pass the TPDM, or use variance_risk"
         )
+    H = result.H.to(torch.float64).cpu().numpy()
     if isinstance(about, TailEstimate) and about.weight:
-        raise InvalidInput(
-            "S",
-            f"is the estimate {about.estimator!r}, not a TPDM",
-            "Estimate it with estimator='pairwise' or 'global', as the formula needs",
+        if panel is None:
+            raise InvalidInput(
+                "S",
+                f"is the estimate {about.estimator!r}, not a TPDM",
+                "Pass panel=, of which the TPDM of the same tail is estimated, or estimate S with "
+                "estimator='pairwise'",
+            )
+        check_panel(panel, result)
+        S = tail_dependence(
+            panel, tail=about.tail, estimator="pairwise", allow_few=True, dtype=torch.float64
         )
+        H = continued_loadings(S.to_dense().cpu().numpy(), H)
     if isinstance(about, TailEstimate) and about.alpha != TAIL_INDEX:
         raise InvalidInput(
             "S", f"has tail index {about.alpha:g}", "Estimate it with alpha=2, as the formula needs"
         )
-    w = _numbers("weights", weights, result, missing=0.0)
+    w = numbers_of("weights", weights, result, missing=0.0)
     if (w < 0).any():
         row = int(np.flatnonzero(w < 0)[0])
         raise InvalidInput(
@@ -126,12 +142,12 @@ def tail_risk(
         check_panel(panel, result)
         s = tail_scales(panel, tail=getattr(about, "tail", "lower"))
     else:
-        s = _numbers("scales", scales, result)
+        s = numbers_of("scales", scales, result)
     if (s < 0).any():
         raise InvalidInput("scales", "contain a negative number", "Pass scales of at least 0")
     v = torch.from_numpy(w * s)
     image = _times(S, v)
-    return _risk(result, v, image, s)
+    return _risk(result, H, v, image, s)
 
 
 def tail_scales(panel: Panel, tail: str = "lower", q: float = TAIL_SHARE) -> np.ndarray:  # (n,)
@@ -206,32 +222,49 @@ def variance_risk(result: Result, weights: Any, volatilities: Any, *, S: Symmetr
         raise InvalidInput(
             "S", "has no signs of correlations", "Pass the matrix that abs_correlation returned"
         )
-    w = _numbers("weights", weights, result, missing=0.0)
-    s = _numbers("volatilities", volatilities, result)
+    w = numbers_of("weights", weights, result, missing=0.0)
+    s = numbers_of("volatilities", volatilities, result)
     v = torch.from_numpy(w * s)
     size = v.abs()
     image = about.signed_product(S, v)
-    bound = _risk(result, size, _times(S, size), s)
-    risk = _risk(result, v, image, s)
+    H = result.H.to(torch.float64).cpu().numpy()
+    bound = _risk(result, H, size, _times(S, size), s)
+    risk = _risk(result, H, v, image, s)
     return replace(
         risk, factors=bound.factors, left_out=bound.left_out, bound=max(bound.total, risk.total)
     )
 
 
-def _risk(result: Result, v: torch.Tensor, image: torch.Tensor, s: np.ndarray) -> Risk:
+def _risk(
+    result: Result, H: np.ndarray, v: torch.Tensor, image: torch.Tensor, s: np.ndarray
+) -> Risk:
     """Shares of vᵀ(S v), given S v; NaN where the risk is zero."""
     square = max(0.0, float(v @ image))
     total = square**0.5
-    loads = (result.H.to(torch.float64).cpu().T @ v).square().numpy()
+    loads = np.square(H.T @ v.numpy())
     scale = square or float("nan")
+    instruments = (v * image).numpy() / scale
     return Risk(
         total=total,
         factors=loads / scale,
         left_out=1 - float(loads.sum()) / scale,
-        instruments=(v * image).numpy() / scale,
+        instruments=instruments,
+        groups=by_group(instruments, result.labels().cpu().numpy(), H.shape[1]),
         marginal=s * image.numpy() / (total or float("nan")),
         bound=total,
     )
+
+
+def by_group(values: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:  # (…, n) -> (…, k)
+    """Sums over the members of each group; instruments without a group count for none.
+
+    Example:
+        >>> by_group(np.array([1.0, 2.0, 4.0]), np.array([1, 0, 1]), 2)
+        array([2., 5.])
+    """
+    member = (labels[:, None] == np.arange(k)).astype(np.float64)
+    sums: np.ndarray = values @ member
+    return sums
 
 
 def _times(S: SymmetricOperator, v: torch.Tensor) -> torch.Tensor:
@@ -239,7 +272,7 @@ def _times(S: SymmetricOperator, v: torch.Tensor) -> torch.Tensor:
     return image[:, 0].to(torch.float64).cpu()
 
 
-def _numbers(
+def numbers_of(
     argument: str, values: Any, result: Result, missing: float | None = None
 ) -> np.ndarray:
     """One number for each row, from a sequence or a mapping; ``missing`` for absent names."""

@@ -135,6 +135,7 @@ def event_groups(
     shares: np.ndarray,  # (events, k)
     names: Sequence[str],
     dates: Sequence[str] | None = None,
+    kinds: np.ndarray | None = None,  # (events,)
 ) -> Figure:
     """The extreme observations on a time line, and the groups that each hit harder than usual.
 
@@ -143,6 +144,8 @@ def event_groups(
         shares: (events, k) shares of :func:`symnmf.grouping.between_groups.event_shares`.
         names: names of the k groups; the first thirty are shown.
         dates: dates of the events; by default those of ``about``.
+        kinds: kind of each event from 0, or −1 for none, such as the ``kinds`` of
+            :func:`symnmf.prototypes`; each kind gets a colour.
 
     Example:
         >>> import symnmf as sn
@@ -166,15 +169,25 @@ def event_groups(
     figure: Figure = make_subplots(
         rows=2, shared_xaxes=True, row_heights=[0.4, 0.6], vertical_spacing=0.06
     )
-    bars = Bar(x=when, y=radii.round(3), marker_color=MUTED, name="size")
     unit = "a typical day" if about.weight else "the threshold"
-    bars.hovertemplate = f"%{{x}}: %{{y:.2f}} × {unit}<extra></extra>"
-    figure.add_trace(bars, row=1, col=1)
+    kind_of = np.full(len(when), -1) if kinds is None else kinds
+    for kind in range(-1, int(kind_of.max(initial=-1)) + 1):
+        mine = kind_of == kind
+        if not mine.any():
+            continue
+        name = "other days" if kind < 0 else f"kind {kind + 1}"
+        color = MUTED if kind < 0 else GROUP_COLORS[kind % len(GROUP_COLORS)]
+        bars = Bar(x=when[mine], y=radii[mine].round(3), marker_color=color, name=name)
+        words = "" if kind < 0 else f", {name}"
+        bars.hovertemplate = f"%{{x}}: %{{y:.2f}} × {unit}{words}<extra></extra>"
+        figure.add_trace(bars, row=1, col=1)
+    figure.update_layout(barmode="overlay")
     strength = lift[event, group]
     dots = Scatter(
         x=when[event],
         y=group,
         mode="markers",
+        showlegend=False,
         customdata=np.column_stack((100 * shares[event, group], strength)).round(1),
         marker={
             "size": np.clip(3 + 2.5 * strength, 5, 14).round(1),
@@ -190,4 +203,6 @@ def event_groups(
     figure.update_yaxes(title="size", type="log", tickvals=marks, row=1)
     ticks = {"tickvals": list(range(shown)), "ticktext": [label(n, 16) for n in names[:shown]]}
     figure.update_yaxes(ticks, autorange="reversed", row=2)
-    return finish(figure, f"{len(when)} extreme observations", height=260 + 22 * shown)
+    height = 260 + 22 * shown
+    title = f"{len(when)} extreme observations"
+    return finish(figure, title, height=height, legend=kinds is not None)

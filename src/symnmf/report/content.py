@@ -18,6 +18,7 @@ from symnmf.core.result import Result
 from symnmf.errors import InvalidInput
 from symnmf.grouping.comparison import Comparison
 from symnmf.grouping.naming import group_names, names_of
+from symnmf.grouping.position_risk import PortfolioRisk
 from symnmf.grouping.result_tables import history_table, labels_table, loadings_table
 from symnmf.grouping.sorted_matrix import SortedMatrices
 from symnmf.grouping.spanning_tree import SpanningTree
@@ -83,6 +84,7 @@ class Content:
     other: OtherDependence | None
     why_no_other: str
     names: Sequence[str]
+    portfolio: PortfolioRisk | None = None
     version: str = __version__
     figures: dict[str, Shown] = field(default_factory=dict)
     downloads: dict[str, str] = field(default_factory=dict)
@@ -161,6 +163,7 @@ def gather(found: Analysis) -> Content:
         other=evidence.other,
         why_no_other=evidence.why_no_other,
         names=names_of(result) if found.panel is not None else (),
+        portfolio=found.portfolio,
     )
     _matrices(content, evidence.pictures, evidence.between)
     if evidence.tree is not None and len(evidence.tree.links) > 1:
@@ -174,6 +177,8 @@ def gather(found: Analysis) -> Content:
     _run(content, result)
     if evidence.extremes is not None:
         _extremes(content, evidence.extremes)
+    if found.portfolio is not None:
+        _portfolio(content, found.portfolio)
     if evidence.other is not None:
         pairs = evidence.other.pairs
         alt = (
@@ -237,7 +242,12 @@ def _extremes(content: Content, found: Extremes) -> None:
         f"{len(about.dates)} extreme observations{span}; above, the size of each; below, a mark "
         "for each group that it hit harder than usual. The largest observations are in the table."
     )
-    content.add("events", plot.event_groups(about, found.shares, names), alt)
+    kinds = found.kinds
+    if found.prototypes is not None:
+        days = len(found.prototypes.rows)
+        alt += f" Colours mark the kinds of the {days} most extreme days, which a table lists."
+        content.offer("prototypes.csv", csv_text(found.prototypes.table().round(4)))
+    content.add("events", plot.event_groups(about, found.shares, names, kinds=kinds), alt)
     chance = float(found.baseline.mean())
     alt = (
         f"Mean tail dependence for thresholds from {100 * found.curve.q[0]:.2g} % to "
@@ -249,6 +259,16 @@ def _extremes(content: Content, found: Extremes) -> None:
     rows.insert(0, "size", found.sizes.round(4))
     rows.index = pd.Index(about.dates, name="date")
     content.offer("events.csv", csv_text(rows))
+
+
+def _portfolio(content: Content, risk: PortfolioRisk) -> None:
+    alt = (
+        f"Share of each group in the {risk.measure} of the portfolio and in the losses of its "
+        f"{risk.worst_count} worst days, with intervals; the numbers are in the table."
+    )
+    content.add("portfolio", plot.risk_shares(risk), alt)
+    for name, text in risk.texts().items():
+        content.offer(name, text)
 
 
 def _tables(content: Content, result: Result, between: np.ndarray) -> None:

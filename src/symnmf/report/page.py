@@ -13,6 +13,7 @@ from symnmf import storage
 from symnmf.analysis import Analysis
 from symnmf.errors import InvalidFile, spelled
 from symnmf.grouping.windows import Rolling
+from symnmf.plot.style import GROUP_COLORS
 from symnmf.report.content import Content, gather
 from symnmf.report.embed import script_json
 from symnmf.report.history_page import render_history
@@ -83,6 +84,7 @@ def render(content: Content) -> str:
         style=Markup(_read("report.css")),
         scripts=[Markup(text) for text in scripts],
         data=script_json(data),
+        colors=GROUP_COLORS,
     )
     return page.lstrip().encode("utf-8", "replace").decode("utf-8")
 

@@ -1,0 +1,164 @@
+"""Loadings of tail dependence matrices, continued from a fit of another matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+#: Sweeps over the rows, and the change of an entry at which they end.
+SWEEPS, SETTLED = 30, 1e-4
+
+
+def continued_loadings(
+    C: np.ndarray,  # (n, n)
+    start: np.ndarray,  # (n, k)
+    sweeps: int = SWEEPS,
+) -> np.ndarray:  # (n, k)
+    """Loadings A ≥ 0 with A Aᵀ ≈ C outside the diagonal, continued from a factor of another matrix.
+
+        a_i ← argmin_{a ≥ 0} Σ_{l ≠ i} (C_il − aᵀ a_l)²,   i = 1, …, n, until nothing moves
+
+    What a row lacks of length one belongs to the instrument alone, so that the diagonal is not
+    fitted and no row is longer than one. Every step solves its row exactly. The columns begin as
+    those of the start; an instrument may come to load most on another of them.
+
+    Arguments:
+        C: dependence matrix with unit diagonal.
+        start: factor of a fit of the same instruments, such as ``result.H``.
+        sweeps: maximum number of sweeps over the rows.
+
+    Example:
+        >>> A = np.array([[0.9, 0.0], [0.8, 0.1], [0.0, 0.7], [0.1, 0.9], [0.5, 0.5]])
+        >>> C = A @ A.T
+        >>> np.fill_diagonal(C, 1.0)
+        >>> found = continued_loadings(C, A + 0.1)
+        >>> bool(np.abs(found @ found.T - C)[~np.eye(5, dtype=bool)].max() < 0.01)
+        True
+    """
+    A = np.array(start, dtype=np.float64)
+    n = len(A)
+    if n < 2:
+        return np.minimum(A, 1.0)
+    others = ~np.eye(n, dtype=bool)
+    for _ in range(sweeps):
+        moved = 0.0
+        for i in range(n):
+            row, _ = nnls(A[others[i]], C[others[i], i])
+            row /= max(1.0, float(np.linalg.norm(row)))
+            moved = max(moved, float(np.abs(row - A[i]).max()))
+            A[i] = row
+        if moved < SETTLED:
+            break
+    return A
+
+
+def joint_tail(X: np.ndarray, q: float) -> np.ndarray:  # (n, n)
+    """The coefficient of tail dependence at the quantile 1 − q, of all pairs.
+
+        χ_il = 2 − log P(U_i ≤ 1 − q, U_l ≤ 1 − q) / log(1 − q)
+
+    It is 0 for independent instruments at every level, and 1 for identical ones.
+
+    Arguments:
+        X: (T, n) observations whose large values are extreme.
+        q: share of the observations that is extreme.
+
+    Example:
+        >>> X = np.random.default_rng(0).normal(size=(20_000, 2))
+        >>> joint_tail(X, 0.1).round(1)
+        array([[1., 0.],
+               [0., 1.]])
+
+    Reference: Coles, Heffernan and Tawn (1999), doi:10.1023/A:1009963131610.
+    """
+    limit = np.quantile(X, 1 - q, axis=0)
+    calm = (limit >= X).astype(np.float64)
+    both = calm.T @ calm / len(X)
+    alone = np.log(both.diagonal())
+    least = np.finfo(float).tiny
+    chi = 2 - 2 * np.log(np.maximum(both, least)) / (alone[:, None] + alone)
+    found: np.ndarray = np.clip(chi, 0.0, 1.0)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def max_linear_tail(A: np.ndarray) -> np.ndarray:  # (n, k) -> (n, n)
+    """Coefficient of tail dependence in the max-linear model: χ_il = Σ_j min(a_ij², a_lj²).
+
+    The diagonal holds the squared lengths of the rows.
+
+    Example:
+        >>> max_linear_tail(np.array([[0.6, 0.0], [0.5, 0.5]])).round(2)
+        array([[0.36, 0.25],
+               [0.25, 0.5 ]])
+    """
+    squares = A * A
+    total = np.zeros((len(A), len(A)))
+    for column in squares.T:
+        total += np.minimum(column[:, None], column)
+    return total
+
+
+def max_linear_loadings(
+    chi: np.ndarray,  # (n, n)
+    start: np.ndarray,  # (n, k)
+    sweeps: int = SWEEPS,
+) -> np.ndarray:  # (n, k)
+    """Loadings whose max-linear model has given coefficients of tail dependence of the pairs.
+
+        min Σ_{i ≠ l} (χ_il − Σ_j min(b_ij, b_lj))²,   b_ij = a_ij² ≥ 0,   Σ_j b_ij ≤ 1
+
+    by one entry of b after another, each to its exact minimum: between the entries of the other
+    instruments the sum is a parabola. Loadings with A Aᵀ = χ would have less dependence than χ,
+    because Σ_j min(a_ij², a_lj²) is at most Σ_j a_ij a_lj.
+
+    Arguments:
+        chi: coefficients of the pairs, from :func:`joint_tail`.
+        start: loadings to begin with.
+        sweeps: maximum number of sweeps over all entries.
+
+    Example:
+        >>> A = np.sqrt([[0.7, 0.0], [0.6, 0.1], [0.2, 0.7], [0.1, 0.6]])
+        >>> found = max_linear_loadings(max_linear_tail(A), A + 0.1)
+        >>> bool(np.abs(max_linear_tail(found) - max_linear_tail(A)).max() < 0.1)
+        True
+    """
+    b = np.square(np.asarray(start, dtype=np.float64))
+    b /= np.maximum(1.0, b.sum(axis=1, keepdims=True))
+    n, k = b.shape
+    if n < 2:
+        return np.sqrt(b)
+    others = [np.flatnonzero(np.arange(n) != i) for i in range(n)]
+    for _ in range(sweeps):
+        moved = 0.0
+        for i in range(n):
+            rest = others[i]
+            mine = np.minimum(b[i], b[rest])  # (n − 1, k)
+            left = chi[rest, i] - mine.sum(axis=1)
+            for j in range(k):
+                most = max(0.0, 1.0 - float(b[i].sum() - b[i, j]))
+                new = _best_entry(left + mine[:, j], b[rest, j], most)
+                moved = max(moved, abs(new - float(b[i, j])))
+                b[i, j] = new
+                now = np.minimum(new, b[rest, j])
+                left += mine[:, j] - now
+        if moved < SETTLED:
+            break
+    return np.sqrt(b)
+
+
+def _best_entry(wanted: np.ndarray, theirs: np.ndarray, most: float) -> float:
+    """The x from 0 to ``most`` with the least Σ_l (wanted_l − min(x, theirs_l))²."""
+    order = np.argsort(theirs)
+    c, r = np.minimum(theirs[order], most), wanted[order]
+    m = len(c)
+    # With x between c[s − 1] and c[s], the first s have reached their entries and the others give
+    # a parabola in x with its bottom at the mean of what they want.
+    reached = np.concatenate(([0.0], np.cumsum((r - c) ** 2)))
+    count = np.arange(m, -1, -1)
+    first = np.concatenate((np.cumsum(r[::-1])[::-1], [0.0]))
+    second = np.concatenate((np.cumsum((r * r)[::-1])[::-1], [0.0]))
+    low, high = np.concatenate(([0.0], c)), np.concatenate((c, [most]))
+    x = np.clip(first / np.maximum(count, 1), low, high)
+    cost = reached + second - 2 * x * first + count * x * x
+    return float(x[int(cost.argmin())])
