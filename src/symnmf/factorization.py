@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from symnmf.core.labels import in_group_order
-from symnmf.core.observed_problem import ObservedProblem
+from symnmf.core.observed_problem import ObservedProblem, check_observed
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.core.result_warnings import warn_of_result, warn_of_single_events
@@ -26,9 +26,9 @@ from symnmf.distributed.agreement import digest_of
 from symnmf.distributed.environment import processes_on_this_machine
 from symnmf.engine import Callback, JsonProgress, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
-from symnmf.errors import InvalidInput, called, spelled
+from symnmf.errors import InvalidInput, called
 from symnmf.numerics import one_thread_if_small
-from symnmf.operators import DenseOperator, SymmetricOperator, as_operator
+from symnmf.operators import DenseOperator, as_operator
 from symnmf.operators.conversion import frame_names
 from symnmf.operators.devices import device_memory, resolve_device
 from symnmf.operators.observed_entries import ObservedEntries, observed_entries
@@ -37,7 +37,7 @@ from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import workspace_bytes
 from symnmf.planning.tuning import AUTO, starts_agree, tuned_options
 from symnmf.resources import free_memory, require_memory
-from symnmf.solvers.registry import DEFAULT, find, make_solver
+from symnmf.solvers.registry import DEFAULT, find, make_solver, published_options
 from symnmf.storage.checkpoint import Checkpoint
 
 
@@ -125,7 +125,7 @@ def factorize(
     if start is not None and not isinstance(start, str | Tensor):
         start = torch.from_numpy(np.array(start, dtype=np.float64))
     if mask is not None or weights is not None:
-        _check_observed(mask, weights, checkpoint, device)
+        check_observed(mask, weights, checkpoint, device)
         seen = observed_entries(S, mask, weights, dtype, frame_names(S))
         problem, request = _observed_problem(seen, k, solver, seed, start, n_init, options)
         return run(
@@ -142,7 +142,7 @@ def factorize(
     place = None if device is None else resolve_device(device)
     operator = as_operator(S, dtype=dtype, device=place)
     if published:
-        options = {**_published(operator, solver, start), **options}
+        options = {**published_options(operator, solver, start), **options}
     request = Request.of(solver, n_init, options)
     problem = Problem(operator, k, seed, request.start if start is None else start)
     return run(
@@ -160,19 +160,6 @@ def factorize(
     )
 
 
-def _published(S: SymmetricOperator, solver: Any, start: Any) -> dict[str, Any]:
-    """The options of a solver as the founding paper publishes them."""
-    if not isinstance(solver, str) or solver in (AUTO, DEFAULT):
-        raise InvalidInput(
-            "published",
-            f"got True with {called('solver')} {solver if isinstance(solver, str) else 'object'}",
-            f"Choose a method of the founding paper, such as {spelled('solver', 'adagrad')}",
-        )
-    tail = S.provenance is not None and S.provenance.is_tail
-    name = start if isinstance(start, str) else "random"
-    return find(solver).published(S.n, tail=tail, start=name)
-
-
 #: Solvers that use S only in the product S H, and can therefore fit some of its entries.
 WITHOUT_ENTRIES = ("admm", "hals", "anls", "mu", "adagrad", "rmsprop", "adam", "pgd-momentum")
 
@@ -184,19 +171,6 @@ OBSERVED_GATE = 0.02
 def _observed_monitor(kkt_gate: float | None, n: int) -> Monitor:
     """Stricter gates: without a floor, only the gradient tells how far a fit has come."""
     return Monitor(kkt_gate=kkt_gate or OBSERVED_GATE * Monitor().gate(n), stagnation=1e-7)
-
-
-def _check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> None:
-    """Raise an error for what cannot be combined with a mask."""
-    if mask is not None and weights is not None:
-        raise InvalidInput(
-            "mask",
-            "was given together with weights",
-            "Pass weights that are zero where S is missing",
-        )
-    for name, value in (("checkpoint", checkpoint), ("device", device)):
-        if value is not None:
-            raise InvalidInput(name, "cannot be combined with a mask or weights", "Leave it out")
 
 
 def _observed_problem(
@@ -332,7 +306,9 @@ def run(
             shown: list[Callback] = []
             if progress and problem.S.process_index == 0:
 
-                def excess(error: float) -> float:  # the spectrum is not needed before a check
+                def excess(
+                    error: float,
+                ) -> float | None:  # the spectrum is not needed before a check
                     return problem.bounds.excess(error)
 
                 line = Progress(excess=excess, max_iter=limit, max_seconds=max_seconds)

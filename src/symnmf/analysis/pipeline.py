@@ -7,14 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 
-from symnmf.analysis.examined_rank import examined_rank
-from symnmf.analysis.extremes import Extremes, examine_extremes
+from symnmf.analysis.evidence import Evidence
 from symnmf.analysis.loading import LoadedData, load_data
-from symnmf.analysis.other_dependence import OtherDependence, other_dependence
 from symnmf.core.result import Result
 from symnmf.core.solver import Solver
 from symnmf.data import Panel
@@ -26,15 +23,11 @@ from symnmf.display import html_table
 from symnmf.distributed import ProcessGroup
 from symnmf.errors import InvalidInput
 from symnmf.factorization import factorize
-from symnmf.grouping.between_groups import dependence_between
 from symnmf.grouping.comparison import Comparison, check_class_names, compare
-from symnmf.grouping.group_series import signs_in_groups
 from symnmf.grouping.naming import Group, by_name, groups
 from symnmf.grouping.panel_versions import Estimator
 from symnmf.grouping.position_risk import PortfolioRisk, portfolio_risk
 from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, suggest_rank
-from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
-from symnmf.grouping.spanning_tree import SpanningTree, spanning_tree
 from symnmf.grouping.stability import Stability, bootstrap
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.devices import computing_on
@@ -43,61 +36,6 @@ from symnmf.storage.checkpoint import Checkpoint
 
 #: Resampled histories behind the intervals of a portfolio, unless the caller asks for others.
 PORTFOLIO_DRAWS = 50
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Evidence about the groups in addition to the certificate.
-
-    Attributes:
-        between: (k, k) mean dependence within groups (diagonal) and between groups.
-        signs: (n,) −1 for members that move against the leader of their group, else 1.
-        pictures: S and H Hᵀ sorted by group, averaged to a size that can be drawn.
-        extremes: events, thresholds and independence baseline of a tail dependence matrix.
-        other: comparison with the other kind of dependence of the same table.
-        rank: number of groups that the data suggest; None where it was not examined.
-        tree: the strongest links between the instruments.
-        why_no_other: reason why the other kind was not compared; empty where it was compared, and
-            where there is no table.
-    """
-
-    between: np.ndarray
-    signs: np.ndarray
-    pictures: SortedMatrices
-    extremes: Extremes | None = None
-    other: OtherDependence | None = None
-    why_no_other: str = ""
-    tree: SpanningTree | None = None
-    rank: RankSuggestion | None = None
-
-    @classmethod
-    def of(
-        cls,
-        result: Result,
-        S: SymmetricOperator,
-        panel: Panel | None,
-        rank: RankSuggestion | None = None,
-    ) -> Evidence:
-        """Gather the evidence. Where processes share the rows of S, all of them call this method.
-
-        Arguments:
-            result: a factorization of S.
-            S: the dependence matrix.
-            panel: the returns that S was estimated from, for the evidence that needs them; None
-                where S was given.
-            rank: the suggested number of groups, if it is known.
-        """
-        labels = result.labels()
-        between = dependence_between(S, labels, result.H.shape[1])
-        signs = signs_in_groups(result.H.cpu().numpy(), labels.cpu().numpy(), S)
-        pictures = sort_by_group(S, result)
-        tree = spanning_tree(S, result)
-        if panel is None:
-            return cls(between, signs, pictures, tree=tree, rank=rank)
-        extremes = examine_extremes(panel, S, result, result.seed)
-        other, why = other_dependence(panel, S, result, result.seed)
-        rank = examined_rank(panel, S, result.seed) if rank is None else rank
-        return cls(between, signs, pictures, extremes, other, why, tree, rank)
 
 
 @dataclass(frozen=True)

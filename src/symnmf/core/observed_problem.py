@@ -12,6 +12,7 @@ from torch import Tensor
 from symnmf.core.bounds import PLATEAU, ErrorBounds
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import Spectrum
+from symnmf.errors import InvalidInput
 from symnmf.operators.observed_entries import ObservedEntries
 
 #: Steps towards the best single column.
@@ -118,3 +119,20 @@ class ObservedProblem(Problem):
             h = (h + (S.S @ h - h * (W @ h.square()) + h * size) / size.clamp(min=1e-30)) / 2
             h = h.clamp_(min=0)
         return min(1.0, S.error(h[:, None]))
+
+
+def check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> None:
+    """Raise an error for what cannot be combined with a mask or weights.
+
+    Arguments:
+        mask, weights, checkpoint, device: arguments of :func:`symnmf.factorize`.
+    """
+    if mask is not None and weights is not None:
+        raise InvalidInput(
+            "mask",
+            "was given together with weights",
+            "Pass weights that are zero where S is missing",
+        )
+    for name, value in (("checkpoint", checkpoint), ("device", device)):
+        if value is not None:
+            raise InvalidInput(name, "cannot be combined with a mask or weights", "Leave it out")

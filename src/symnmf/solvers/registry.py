@@ -8,7 +8,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from symnmf.core.solver import Solver
-from symnmf.errors import InvalidInput, UnknownName
+from symnmf.defaults import SOLVER
+from symnmf.errors import InvalidInput, UnknownName, called, spelled
+from symnmf.operators import SymmetricOperator
 from symnmf.options import Constraint, constraints
 from symnmf.solvers.coordinate import ANLS, HALS
 from symnmf.solvers.first_order import (
@@ -267,3 +269,25 @@ def make_solver(name: str, **options: Any) -> Solver[Any]:
             has = ", ".join(row.parameters) or "no options"
             raise InvalidInput(option, f"is not an option of {name!r}", f"It has {has}")
     return row.make(**options)
+
+
+def published_options(S: SymmetricOperator, solver: Any, start: Any) -> dict[str, Any]:
+    """The options of a solver as the founding paper publishes them, for this matrix.
+
+    Arguments:
+        S: the matrix, whose kind and size decide.
+        solver: name of the solver.
+        start: name of the start, or a factor.
+
+    Raises:
+        InvalidInput: the solver is not a method of the paper.
+    """
+    if not isinstance(solver, str) or solver in (SOLVER, DEFAULT):
+        raise InvalidInput(
+            "published",
+            f"got True with {called('solver')} {solver if isinstance(solver, str) else 'object'}",
+            f"Choose a method of the founding paper, such as {spelled('solver', 'adagrad')}",
+        )
+    tail = S.provenance is not None and S.provenance.is_tail
+    name = start if isinstance(start, str) else "random"
+    return find(solver).published(S.n, tail=tail, start=name)
