@@ -230,4 +230,5 @@ def _search(
 
 def _dot(X: Tensor, Y: Tensor) -> Tensor:  # (b, n, k), (b, n, k) -> (b,)
     """⟨X, Y⟩ of each factor, for step lengths, summed in the precision of the entries."""
-    return torch.linalg.vecdot(X.flatten(1), Y.flatten(1))
+    found: Tensor = torch.linalg.vecdot(X.flatten(1), Y.flatten(1))
+    return found
