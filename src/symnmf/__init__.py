@@ -40,6 +40,7 @@ _HOME = {
     "benchmark_matrix": "dependence.synthetic",
     "bootstrap": "grouping.stability",
     "compare": "grouping.comparison",
+    "compare_periods": "grouping.two_periods",
     "crash_model": "grouping.crash_model",
     "factorize": "factorization",
     "generate": "dependence.synthetic",
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from symnmf.grouping.silhouette import silhouette
     from symnmf.grouping.spherical_kmeans import spherical_kmeans
     from symnmf.grouping.stability import bootstrap
+    from symnmf.grouping.two_periods import compare_periods
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.operators.stored import open_matrix, write_matrix
     from symnmf.planning.recommendation import recommend

@@ -20,7 +20,10 @@ def returns(tmp_path_factory):
     return path, table.index
 
 
-def test_two_fits(run, run_streams, returns, tmp_path):
+def test_two_fits(run_streams, returns, tmp_path):
+    def run(*words):
+        return "".join(run_streams(*words))
+
     path, days = returns
     words = ("fit", "--returns", path, "--k", 4, "--dependence", "correlation", "--no-report")
     at = {"a": (0, 400), "b": (150, 590), "c": (620, 1199)}
@@ -66,7 +69,10 @@ def test_what_cannot_be_judged_is_said(run_streams, returns, tmp_path):
     assert np.isfinite(out["nmi"])
 
 
-def test_two_rolls(run, run_streams, returns, tmp_path):
+def test_two_rolls(run_streams, returns, tmp_path):
+    def run(*words):
+        return "".join(run_streams(*words))
+
     path, days = returns
     words = ("roll", "--returns", path, "--k", 4, "--dependence", "correlation", "--window", 300,
              "--step", 300, "--draws", 19)  # fmt: skip

@@ -138,7 +138,7 @@ def bars_svg(
         alt: description in words.
     """
     most = _round_up(max(max(values, default=1), usual or 0.0, 1))
-    top, low, left, right = 30, 176, 56, WIDTH - 16
+    top, low, left, right = 44, 190, 56, WIDTH - 16
     step = (right - left) / max(1, len(values))
     places = [left + step * (i + 0.5) for i in range(len(values))]
 
@@ -156,11 +156,11 @@ def bars_svg(
         parts.append(
             f'<path d="M{left},{y(usual):.4g} H{right}" stroke="var(--ink)" stroke-width="1.5" '
             'stroke-dasharray="6 4"/>'
-            f'<text x="{right}" y="16" text-anchor="end">dashed: by chance {usual:.0f}</text>'
+            f'<text x="{left}" y="16">dashed: {usual:.0f} by chance</text>'
         )
-    parts += _dates(dates, places, 196)
+    parts += _dates(dates, places, 210)
     parts += [_break(places[b], top, low) for b in breaks if b < len(places)]
-    return _svg(parts, 204, alt)
+    return _svg(parts, 218, alt)
 
 
 def _svg(parts: Sequence[str], height: int, alt: str, kind: str = "") -> Markup:
