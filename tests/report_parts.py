@@ -1,5 +1,7 @@
 """Results to report on, made without long computations."""
 
+import numpy as np
+import pandas as pd
 import torch
 
 from symnmf.core.problem import Problem
@@ -28,3 +30,14 @@ def planted(n: int, k: int, names=None) -> tuple[GramOperator, Result]:
     H /= torch.linalg.vector_norm(H, dim=1, keepdim=True)
     S = GramOperator(H, names=names)
     return S, certify_exact(Problem(S, k), H, name="planted")
+
+
+def panel_of(days, groups, size, strength, seed):
+    """Heavy-tailed returns with a common factor and planted groups; and the true groups."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(groups), size)
+    common, own = rng.standard_t(4, (days, 1)), rng.standard_t(4, (days, groups))
+    noise = rng.standard_t(4, (days, groups * size))
+    values = 0.7 * common + strength * own[:, truth] + noise
+    names = [f"{chr(65 + g)}{i}" for i, g in enumerate(truth)]
+    return pd.DataFrame(values, pd.bdate_range("2012", periods=days), names), truth

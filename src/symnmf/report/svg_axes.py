@@ -54,10 +54,12 @@ class Axis:
         """A value of the data in units of the range."""
         return number_of(value, self.kind, self.words)
 
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Ticks as pixels and words, thinned so that they do not touch."""
-        return self.spaced(upright=False)
+    def places(self, values: list[Any]) -> np.ndarray:  # (m,)
+        """Pixels of many values."""
+        share = (numbers_of(values, self.kind, self.words) - self.low) / (
+            (self.high - self.low) or 1.0
+        )
+        return self.start + share * (self.stop - self.start)
 
     def spaced(self, upright: bool, size: float = 12.0, most: int = 24) -> list[tuple[float, str]]:
         """Ticks as pixels and words; as many as have room beside each other.
@@ -116,6 +118,19 @@ def number_of(value: Any, kind: str, words: tuple[str, ...] = ()) -> float:
     if kind == "log":
         return log10(number) if number > 0 else float("nan")
     return number
+
+
+def numbers_of(values: list[Any], kind: str, words: tuple[str, ...] = ()) -> np.ndarray:  # (m,)
+    """Values of the data as numbers on an axis of a kind; NaN where there is none."""
+    if kind == "date" and values and all(isinstance(v, str) for v in values):
+        seconds = np.array([v[:19] for v in values], dtype="datetime64[s]").astype(np.int64)
+        return np.asarray(seconds / 86400.0)
+    if kind in ("linear", "log"):
+        numbers = np.array([np.nan if v is None else v for v in values], dtype=float)
+        if kind == "linear":
+            return numbers
+        return np.log10(numbers, out=np.full(len(numbers), np.nan), where=numbers > 0)
+    return np.array([number_of(v, kind, words) for v in values], dtype=float)
 
 
 def kind_of(values: list[Any], settings: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from symnmf.report.svg_axes import Axis, kind_of, number_of, range_of
+from symnmf.report.svg_axes import Axis, kind_of, number_of, numbers_of, range_of
 from symnmf.report.svg_decorations import axis_title, color_bar, frame, legend, marks
 from symnmf.report.svg_heat import heat
 from symnmf.report.svg_text import plain_text, text_width, xml
@@ -134,7 +134,7 @@ class _Drawing:
             words = tuple(dict.fromkeys(texts))
             numbers = np.arange(len(words), dtype=float)
         else:
-            numbers = np.array([number_of(v, kind) for v in values], dtype=float)
+            numbers = numbers_of(values, kind)
         for trace in traces:  # error bars belong to the range
             error = (trace.get("error_y") or {}).get("array")
             if side and error is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,7 @@ def scatter(
     across, up = array_of(trace.get("x")), array_of(trace.get("y"))
     if not across:
         across = list(range(len(up)))
-    px = [x.place(v) for v in across]
-    py = [y.place(v) for v in up]
+    px, py = x.places(across).tolist(), y.places(up).tolist()
     mode = str(trace.get("mode") or ("lines+markers" if len(px) < 20 else "lines"))
     line, marker = trace.get("line") or {}, trace.get("marker") or {}
     stroke = str(line.get("color") or _single(marker.get("color")) or color)
@@ -109,7 +109,7 @@ def bars(
     along, over = (y, x) if lying else (x, y)
     where = array_of(trace.get("y" if lying else "x"))
     size = array_of(trace.get("x" if lying else "y"))
-    centers = np.array([along.place(v) for v in where])
+    centers, tops = along.places(where), over.places(size).tolist()
     gaps = np.diff(np.unique(centers[np.isfinite(centers)]))
     room = float(gaps.min()) if len(gaps) else abs(along.stop - along.start) / 2
     thick = max(1.0, 0.8 * room)
@@ -118,15 +118,15 @@ def bars(
     shift = (slot[0] - (slot[1] - 1) / 2) * thick / slot[1]
     shapes: list[str] = []
     thin: dict[str, dict[float, tuple[float, float]]] = {}
-    for i, (at, value) in enumerate(zip(centers, size, strict=True)):
+    for i, (at, value) in enumerate(zip(centers.tolist(), size, strict=True)):
         if value is None:
             continue
         low = 0.0 if base is None else base.get(where[i], 0.0)
         if base is not None:
             base[where[i]] = low + value
         begin = over.place(low) if low else ground
-        end = over.place(low + value)
-        if not (np.isfinite(at) and np.isfinite(end)):
+        end = over.place(low + value) if low else tops[i]
+        if not (isfinite(at) and isfinite(end)):
             continue
         if thick < 2.5 and not lying:
             column = thin.setdefault(colors[i], {})  # of several in a pixel, the longest is seen
@@ -167,13 +167,13 @@ def _markers(
     symbols = _many(marker.get("symbol"), n, "circle")
     alpha = float(marker.get("opacity") or trace.get("opacity") or 1)
     opacity = "" if alpha == 1 else f' opacity="{alpha:g}"'
-    shown = [i for i in range(n) if np.isfinite(px[i]) and np.isfinite(py[i])]
+    shown = [i for i in range(n) if isfinite(px[i]) and isfinite(py[i])]
     alone = titles and n <= MAX_TITLED and trace.get("hoverinfo") != "skip"
     looks: dict[tuple[str, str, str], list[str]] = {}
     made = []
     if n > MAX_TITLED:
         shown = _distinct(shown, px, py, sizes, colors)
-        px = [round(v) if np.isfinite(v) else v for v in px]
+        px = [round(v) if isfinite(v) else v for v in px]
     for i in shown:
         name, r = str(symbols[i]), sizes[i] / 2
         shape = _symbol(name, px[i], py[i], r)
@@ -297,7 +297,7 @@ def _line(px: Sequence[float], py: Sequence[float], shape: str | None = None) ->
     """A path through points; a gap where one is missing."""
     parts, drawing = [], False
     for a, b in zip(px, py, strict=True):
-        if not (np.isfinite(a) and np.isfinite(b)):
+        if not (isfinite(a) and isfinite(b)):
             drawing = False
             continue
         if drawing and shape == "hv":

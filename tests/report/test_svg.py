@@ -1,0 +1,133 @@
+"""Figures as SVG: what is drawn lies where the data say."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from plotly.graph_objects import Bar, Figure, Heatmap, Pie, Scatter
+from plotly.subplots import make_subplots
+
+from symnmf.report.svg_axes import date_marks, linear_marks, log_marks
+from symnmf.report.svg_figures import drawn
+from symnmf.report.svg_text import hover_text, plain_text
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def drawing(figure, size="half"):
+    """The drawing for wide screens, parsed; it must be well-formed XML."""
+    text = str(drawn(figure.to_dict(), "f", "words <&>", size))
+    both = ET.fromstring(text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" '))
+    assert [svg.get("class") for svg in both] == ["wide", "small"]
+    assert both[0].find(f"{SPACE}desc").text == "words <&>"
+    return both[0]
+
+
+def numbers(path):
+    return [float(v) for v in re.findall(r"-?\d+\.?\d*", path)]
+
+
+def paths(svg, **wanted):
+    return [e for e in svg.iter(f"{SPACE}path") if all(e.get(k) == v for k, v in wanted.items())]
+
+
+def test_points_lie_where_the_axes_say():
+    figure = Figure(Scatter(x=[0, 1, 2, 4], y=[1, 10, None, 100], mode="lines", line_color="#123"))
+    figure.update_yaxes(type="log")
+    svg = drawing(figure)
+    (line,) = paths(svg, stroke="#123")
+    assert line.get("d").count("M") == 2  # a gap where a number is missing
+    x0, y0, x1, y1, x2, y2 = numbers(line.get("d"))
+    assert x1 - x0 == pytest.approx((x2 - x0) / 4, abs=0.2)
+    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2)  # equal ratios on a log scale
+    assert y0 > y2
+    ticks = {
+        e.text: float(e.get("y")) for e in svg.iter(f"{SPACE}text") if e.get("text-anchor") == "end"
+    }
+    assert {"1", "10", "100"} <= set(ticks)
+    assert ticks["10"] - ticks["100"] == pytest.approx(y1 - y2, abs=0.2)
+
+
+def test_bars_have_the_heights_of_their_numbers():
+    svg = drawing(Figure(Bar(x=["a", "b", "c"], y=[1, 2, -1], marker_color="#123")))
+    heights = [float(e.get("height")) for e in svg.iter(f"{SPACE}rect")]
+    assert heights[1] == pytest.approx(2 * heights[0], abs=0.2)
+    assert heights[2] == pytest.approx(heights[0], abs=0.2)
+    figure = Figure(
+        [Bar(y=["a", "b"], x=[1, 2], orientation="h"), Bar(y=["a", "b"], x=[3, 1], orientation="h")]
+    )
+    figure.update_layout(barmode="stack")
+    boxes = [
+        [float(e.get(k)) for k in ("x", "width")] for e in drawing(figure).iter(f"{SPACE}rect")
+    ]
+    boxes = boxes[-4:]  # the first are those of the legend
+    assert boxes[2][0] == pytest.approx(sum(boxes[0]), abs=0.2)  # the second begins at the end
+    assert boxes[2][1] == pytest.approx(3 * boxes[0][1], abs=0.3)
+
+
+def test_heat_maps_have_the_colours_of_their_scale():
+    z = np.array([[0.0, 1.0], [np.nan, 0.5]])
+    heat = Heatmap(z=z, x=["<b>", "c"], y=["r", "s"], zmin=0, zmax=1, colorscale="Viridis")
+    cells = [
+        e for e in drawing(Figure(heat)).iter(f"{SPACE}rect") if e.find(f"{SPACE}title") is not None
+    ]
+    assert [cell.get("fill") for cell in cells[:2]] == ["#440154", "#fde725"]
+    assert len(cells) == 3  # nothing for what is missing
+    large = drawing(Figure(Heatmap(z=np.eye(40))))
+    (image,) = large.iter(f"{SPACE}image")
+    assert image.get("href").startswith("data:image/png;base64,")
+
+
+def test_the_picture_of_many_cells_holds_their_colours():
+    import base64
+    import io
+
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    z = np.linspace(0, 1, 900).reshape(30, 30)
+    svg = drawing(Figure(Heatmap(z=z, zmin=0, zmax=1, colorscale="Viridis")))
+    (found,) = svg.iter(f"{SPACE}image")
+    png = image.open(io.BytesIO(base64.b64decode(found.get("href").split(",")[1]))).convert("RGB")
+    assert png.size == (30, 30)
+    assert png.getpixel((0, 29)) == (68, 1, 84)  # the first row is at the bottom
+    assert png.getpixel((29, 0)) == (253, 231, 37)
+
+
+def test_lines_notes_and_legends():
+    figure = make_subplots(rows=2, shared_xaxes=True)
+    figure.add_trace(
+        Scatter(x=["2020-01-01", "2021-01-01"], y=[1, 2], name="A&amp;B"), row=1, col=1
+    )
+    figure.add_trace(Scatter(x=["2020-01-01", "2021-01-01"], y=[3, 4], name="two"), row=2, col=1)
+    figure.add_hline(1.5, line_color="#123456", annotation_text="half <i>way</i>", row=1, col=1)
+    svg = drawing(figure, "full")
+    words = [e.text for e in svg.iter(f"{SPACE}text")]
+    assert {"A&B", "two", "half  way"} <= {w.replace(" way ", " way").strip() for w in words}
+    (line,) = paths(svg, stroke="#123456")
+    assert numbers(line.get("d"))[1] == numbers(line.get("d"))[3]
+    assert float(line.get("stroke-width")) > 0
+
+
+def test_dates_that_lie_in_one_pixel_are_drawn_once():
+    days = np.arange("1990-01-01", "2020-01-01", dtype="datetime64[D]").astype(str)
+    text = str(drawn(Figure(Bar(x=list(days), y=np.ones(len(days)))).to_dict(), "f", "w"))
+    assert len(text) < 60_000
+
+
+def test_what_cannot_be_drawn_is_an_error():
+    with pytest.raises(NotImplementedError, match="pie"):
+        drawn(Figure(Pie(values=[1])).to_dict(), "f", "w")
+
+
+def test_ticks():
+    assert [word for _, word in linear_marks(-1, 1, 4)] == ["−1", "−0.5", "0", "0.5", "1"]
+    assert [word for _, word in log_marks(-8, 2, 6)] == ["10⁻⁸", "10⁻⁶", "10⁻⁴", "0.01", "1", "100"]
+    assert [word for _, word in date_marks(18262, 18262 + 365, 4)][:2] == ["2020-01", "2020-04"]
+    assert linear_marks(1, 1, 4) == []
+
+
+def test_words():
+    assert plain_text("&lt;script&gt;") == "<script>"
+    values = {"x": "A&amp;B", "y": 0.12345, "customdata": [3, None]}
+    template = "%{x}: %{y:.2f}, %{customdata[0]} and %{customdata[1]}<extra>no</extra>"
+    assert hover_text(template, values) == "A&B: 0.12, 3 and –"
