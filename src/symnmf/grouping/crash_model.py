@@ -280,8 +280,8 @@ def crash_model(
     on a scale on which all instruments have one distribution; losses have the sample's
     distribution with a generalized Pareto tail. The loadings begin at those of the fit and are
     fitted to the coefficients of tail dependence of all pairs, Σ_j min(a_ij², a_lj²) = χ_il:
-    loadings with A Aᵀ equal to the TPDM make joint crashes too probable, by half or more on the 30
-    industry portfolios (`symnmf bench risk`).
+    loadings with A Aᵀ equal to the TPDM make joint crashes too probable. Probabilities are scaled
+    to the count of such days at the level 1 − q.
 
     Arguments:
         result: the fit to continue.

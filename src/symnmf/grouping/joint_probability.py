@@ -90,8 +90,7 @@ def scaled_to_data(
     N is the number of days with such an event at the less extreme level p′, P(p′) its probability
     under the model, and c = 2 days keep the model's answer where there are few. The model has to
     carry the event from p′ to p only. Loadings that have the dependence of all pairs need not have
-    that of more: without the scale the probability of four of eight was a third too high in
-    `symnmf bench risk`.
+    that of more instruments.
 
     Arguments:
         A, p, m, draws, seed: as for :func:`at_least`.

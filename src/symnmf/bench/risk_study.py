@@ -3,7 +3,8 @@
 Coverage is measured in panels of a known max-linear model, with extremes that come alone and in
 clusters. Calibration compares the joint crashes of the days after a window with those predicted
 from it, on the bundled stocks and, with ``--data``, on the industry portfolios. ``--sizes`` is the
-number of simulations.
+number of simulations. It has not been published yet: it moves to ``measurements/risk.py`` with its
+results, so that ``symnmf bench risk`` finds it.
 """
 
 from __future__ import annotations
