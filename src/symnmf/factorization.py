@@ -306,14 +306,14 @@ def run(
             shown: list[Callback] = []
             if progress and problem.S.process_index == 0:
 
-                def excess(
-                    error: float,
-                ) -> float | None:  # the spectrum is not needed before a check
+                def excess(error: float) -> float | None:  # no spectrum before a check
                     return problem.bounds.excess(error)
 
-                line = Progress(excess=excess, max_iter=limit, max_seconds=max_seconds)
-                lines = JsonProgress(excess=excess)
-                shown = [stack.enter_context(lines if progress == "json" else line)]
+                if progress == "json":
+                    shown = [stack.enter_context(JsonProgress(excess=excess))]
+                else:
+                    line = Progress(excess=excess, max_iter=limit, max_seconds=max_seconds)
+                    shown = [stack.enter_context(line)]
             found = solve(
                 problem,
                 solver,

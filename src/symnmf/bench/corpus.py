@@ -98,7 +98,8 @@ def _correlation(X: np.ndarray) -> np.ndarray:
 
 
 def _symmetric(A: np.ndarray) -> np.ndarray:
-    return ((A + A.T) / 2).astype(np.float32)
+    found: np.ndarray = ((A + A.T) / 2).astype(np.float32)
+    return found
 
 
 def _distances_sq(X: np.ndarray) -> np.ndarray:

@@ -134,7 +134,8 @@ def _places(m: int, links: np.ndarray) -> np.ndarray:  # (m, 2)
         np.fill_diagonal(ratio, 0.0)
         np.fill_diagonal(ratio, -ratio.sum(axis=1))
         X = solve @ (ratio @ X)
-    return X - X.mean(axis=0)
+    centred: np.ndarray = X - X.mean(axis=0)
+    return centred
 
 
 def _radial(hops: np.ndarray, links: np.ndarray) -> np.ndarray:  # (m, 2)
@@ -165,4 +166,5 @@ def _radial(hops: np.ndarray, links: np.ndarray) -> np.ndarray:  # (m, 2)
             begin[child] = at
             at += leaves[child]
     turn = 2 * np.pi * angle / leaves[root]
-    return hops[root][:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    places: np.ndarray = hops[root][:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    return places

@@ -157,4 +157,5 @@ def dependence_on(
     z = np.where(known, x - np.where(known, x, 0.0).sum(axis=0) / known.sum(axis=0).clip(1), 0.0)
     size = np.sqrt(np.square(Z).sum(axis=0) * np.square(z).sum(axis=0))
     found = np.divide((z * Z).sum(axis=0), size, out=np.zeros(Y.shape[1]), where=size > 0)
-    return np.maximum(found, 0.0) if dependence == "tail" else np.abs(found)
+    near: np.ndarray = np.maximum(found, 0.0) if dependence == "tail" else np.abs(found)
+    return near

@@ -76,9 +76,9 @@ def ribbon(found: Rolling) -> Figure:
     figure.update_xaxes(
         tickvals=list(some), ticktext=[made.dates[i] for i in some], showgrid=False, zeroline=False
     )
-    at = {bar.group: 1 - (bar.top + bar.bottom) / 2 for bar in bars if bar.window == 0}
+    middle = {bar.group: 1 - (bar.top + bar.bottom) / 2 for bar in bars if bar.window == 0}
     figure.update_yaxes(
-        tickvals=list(at.values()), ticktext=[label(made.names[g]) for g in at],
+        tickvals=list(middle.values()), ticktext=[label(made.names[g]) for g in middle],
         range=[-0.03, 1.03], showgrid=False, zeroline=False,
     )  # fmt: skip
     return finish(figure, "Groups through time", height=460)

@@ -103,23 +103,42 @@ def history(found: Rolling, title: str = "") -> History:
         dependence=lines_svg(
             dates,
             [
-                Line("within groups", [d and d.within for d in known], LINE),
-                Line("between groups", [d and d.between for d in known], MUTED, "6 4"),
+                Line("within groups", [None if d is None else d.within for d in known], LINE),
+                Line(
+                    "between groups",
+                    [None if d is None else d.between for d in known],
+                    MUTED,
+                    "6 4",
+                ),
             ],
             broke,
-            _lines_alt("Mean dependence", [d and d.within for d in known], dates, "within groups"),
+            _lines_alt(
+                "Mean dependence",
+                [None if d is None else d.within for d in known],
+                dates,
+                "within groups",
+            ),
         ),
         crashes=lines_svg(
             dates,
             [
-                Line("members of one group", [d and d.crash_within for d in known], OTHER),
-                Line("any two instruments", [d and d.crash_any for d in known], MUTED, "6 4"),
+                Line(
+                    "members of one group",
+                    [None if d is None else d.crash_within for d in known],
+                    OTHER,
+                ),
+                Line(
+                    "any two instruments",
+                    [None if d is None else d.crash_any for d in known],
+                    MUTED,
+                    "6 4",
+                ),
                 Line("independent: 0.05", [0.05 for _ in known], "#555555", "2 4"),
             ],
             broke,
             _lines_alt(
                 "Share of joint crashes",
-                [d and d.crash_within for d in known],
+                [None if d is None else d.crash_within for d in known],
                 dates,
                 "of members of one group",
             ),
@@ -248,7 +267,7 @@ def _statements(found: Rolling) -> list[Statement]:
         )
     good = sum(w.result.status.good for w in windows)
     unclear = sum(w.result.certificate.ambiguous for w in windows)
-    worst = max(w.result.certificate.excess for w in windows)
+    worst = max(w.result.certificate.excess or 0.0 for w in windows)
     out.append(
         Statement(
             "good" if good == len(windows) and not unclear else "care",

@@ -129,7 +129,9 @@ def numbers_of(values: list[Any], kind: str, words: tuple[str, ...] = ()) -> np.
         numbers = np.array([np.nan if v is None else v for v in values], dtype=float)
         if kind == "linear":
             return numbers
-        return np.log10(numbers, out=np.full(len(numbers), np.nan), where=numbers > 0)
+        logs: np.ndarray = np.full(len(numbers), np.nan)
+        np.log10(numbers, out=logs, where=numbers > 0)
+        return logs
     return np.array([number_of(v, kind, words) for v in values], dtype=float)
 
 

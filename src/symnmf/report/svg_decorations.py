@@ -82,7 +82,8 @@ def marks(
         width: width of the drawing.
     """
     axes = {name: axis for p in panels for name, axis in zip(p.names, (p.x, p.y), strict=True)}
-    below, above = [], []
+    below: list[str] = []
+    above: list[str] = []
     for shape in layout.get("shapes") or ():
         x0, x1 = (_spot(shape, "x", end, axes, panels) for end in "01")
         y0, y1 = (_spot(shape, "y", end, axes, panels) for end in "01")
@@ -130,7 +131,7 @@ def _spot(
         low = min(min(a.start, a.stop) for a in ends)
         high = max(max(a.start, a.stop) for a in ends)
         share = float(value)
-        return low + share * (high - low) if side == "x" else high - share * (high - low)
+        return float(low + share * (high - low) if side == "x" else high - share * (high - low))
     name, _, kind = ref.partition(" ")
     axis = axes.get(name) or next(iter(axes.values()))
     if kind == "domain":

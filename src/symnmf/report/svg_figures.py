@@ -198,7 +198,7 @@ class _Drawing:
         right = self.width - 8.0 - self._scale_width()
         if any("overlaying" in p.y.settings for p in self.panels):
             right -= 5 * self.font
-        left = {}
+        left: dict[Any, Any] = {}
         for panel in self.panels:
             if "overlaying" not in panel.y.settings:
                 start = _domain(panel.x.settings)[0]
@@ -269,7 +269,8 @@ class _Drawing:
         if not names:
             return False
         wide = max(text_width(plain_text(str(n))[: self.most], self.font) for n in names)
-        return wide * len(names) > 0.8 * self.width * np.diff(_domain(panel.x.settings))[0]
+        low, high = _domain(panel.x.settings)
+        return bool(wide * len(names) > 0.8 * self.width * (high - low))
 
     # Drawing ----------------------------------------------------------------------------------
 

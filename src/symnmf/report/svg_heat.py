@@ -34,7 +34,7 @@ def heat(
         [[np.nan if v is None else v for v in row] for row in array_of(trace.get("z"))], dtype=float
     )
     rows, columns = z.shape
-    palette = colors_of(trace.get("colorscale"), PICTURE_COLORS)
+    palette = colors_of(trace.get("colorscale") or (), PICTURE_COLORS)
     span = (zmax - zmin) or 1.0
     shade = np.clip((z - zmin) / span * (PICTURE_COLORS - 1), 0, PICTURE_COLORS - 1)
     left, right = x.at(-0.5), x.at(columns - 0.5)

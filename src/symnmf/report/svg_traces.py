@@ -36,7 +36,7 @@ def array_of(value: Any) -> list[Any]:
         made = np.frombuffer(base64.b64decode(value["bdata"]), dtype=dtype)
         if "shape" in value:
             made = made.reshape([int(s) for s in str(value["shape"]).split(",")])
-        return made.tolist()
+        return list(made.tolist())
     return list(value)
 
 
