@@ -32,7 +32,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Row:
+class WindowRow:
     """A window as a row of the table; ``flows`` says who moved, ``remarks`` why it stands out."""
 
     window: Window
@@ -65,7 +65,7 @@ class History:
     crashes: Markup
     moves: Markup
     legend: list[tuple[str, str]]
-    rows: list[Row]
+    rows: list[WindowRow]
     breaks: list[BreakRow]
     thinned: int
     usual: float | None
@@ -159,7 +159,7 @@ def history(found: Rolling, title: str = "") -> History:
 
 def _row(
     found: Rolling, w: Window, names: tuple[str, ...], remarks: tuple[str, ...], listed: bool
-) -> Row:
+) -> WindowRow:
     made: list[Flow] = []
     rest = 0
     if listed:
@@ -169,7 +169,7 @@ def _row(
                 continue
             some = tuple(who[:LISTED_NAMES])
             made.append(Flow(_name(names, a), _name(names, b), some, len(who) - len(some)))
-    return Row(w, tuple(made), rest, remarks)
+    return WindowRow(w, tuple(made), rest, remarks)
 
 
 def _name(names: tuple[str, ...], column: int) -> str:
