@@ -60,7 +60,7 @@ def projected_norm(H: Tensor, grad: Tensor) -> float:
     for part in row_chunks(len(H), H.shape[1], WIDE_ENTRIES):
         g = grad[part].to(torch.float64)
         total += torch.where(H[part] > 0, g, g.clamp(max=0)).square_().sum()
-    return float(total) ** 0.5
+    return float(float(total) ** 0.5)
 
 
 def gradient_resolution(H: Tensor, SH: Tensor) -> float:

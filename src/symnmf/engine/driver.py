@@ -179,12 +179,12 @@ class _Driver:
     def _budget_spent(self, budget: Budget, interrupts: Interrupts) -> Status | None:
         """The status if the run must end here; all processes decide alike."""
         late = budget.max_seconds is not None and self.seconds > budget.max_seconds
-        late, self.signal = self.problem.S.largest(
+        spent, self.signal = self.problem.S.largest(
             int(late and self.iteration > 0), interrupts.seen
         )
         if self.signal:
             return Status.STOPPED
-        if late:
+        if spent:
             return Status.TIME_OUT
         return Status.MAX_ITER if self.iteration >= budget.max_iter else None
 
