@@ -30,13 +30,12 @@ from symnmf.errors import InvalidInput, called
 from symnmf.numerics import one_thread_if_small
 from symnmf.operators import DenseOperator, as_operator
 from symnmf.operators.conversion import frame_names
-from symnmf.operators.devices import device_memory, resolve_device
+from symnmf.operators.devices import resolve_device
 from symnmf.operators.observed_entries import ObservedEntries, observed_entries
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
-from symnmf.planning.requirements import workspace_bytes
+from symnmf.planning.requirements import require_workspace
 from symnmf.planning.tuning import AUTO, starts_agree, tuned_options
-from symnmf.resources import free_memory, require_memory
 from symnmf.solvers.registry import DEFAULT, find, make_solver, published_options
 from symnmf.storage.checkpoint import Checkpoint
 
@@ -310,7 +309,7 @@ def run(
                     return problem.bounds.excess(error)
 
                 if progress == "json":
-                    shown = [stack.enter_context(JsonProgress(excess=excess))]
+                    shown = [JsonProgress(excess=excess)]
                 else:
                     line = Progress(excess=excess, max_iter=limit, max_seconds=max_seconds)
                     shown = [stack.enter_context(line)]
@@ -362,7 +361,7 @@ def _solver(
     if request.instance is not None:
         return request.instance, ()
     name = advice.solver
-    _require_workspace(problem, name)
+    require_workspace(problem.S, problem.k, name, processes_on_this_machine())
     options = {**advice.options, **request.options}
     if "n_init" in find(name).parameters:
         options.setdefault("n_init", request.n_init)
@@ -374,23 +373,3 @@ def _finished(result: Result, reasons: tuple[str, ...]) -> Result:
     """Issue the warnings about the result, and put its columns in group order."""
     warn_of_result(result)
     return replace(result, H=in_group_order(result.H), notes=(*reasons, *result.notes))
-
-
-def _require_workspace(problem: Problem, name: str) -> None:
-    """Raise NotEnough, in all processes or in none, where the memory does not suffice."""
-    S = problem.S
-    if S.device.type != "cpu":
-        need = workspace_bytes(name, S.n, problem.k, S.dtype.itemsize)
-        remedy = f"Use a smaller {called('k')}, another solver, or the CPU"
-        require_memory(need, f"{name} with k = {problem.k} on {S.device}", remedy,
-                       device_memory(S.device))  # fmt: skip
-        return
-    local = processes_on_this_machine() if S.process_count > 1 else 1
-    need = local * workspace_bytes(name, S.n, problem.k, S.dtype.itemsize)
-    (have,) = S.agree(free_memory())
-    require_memory(
-        need,
-        f"{name} with k = {problem.k} in addition to S",
-        f"Use a smaller {called('k')}, or another solver (`symnmf plan` lists what each needs)",
-        have,
-    )

@@ -68,7 +68,7 @@ def test_too_large_a_matrix_is_refused_at_once():
 
 def test_too_little_memory_for_a_run_is_refused(monkeypatch):
     S = market("corr", 100).operator
-    monkeypatch.setattr("symnmf.factorization.free_memory", lambda: 1000.0)
+    monkeypatch.setattr("symnmf.planning.requirements.free_memory", lambda: 1000.0)
     with pytest.raises(
         NotEnough, match=r"adagrad with k = 10 in addition to S needs .* Use a smaller k"
     ):

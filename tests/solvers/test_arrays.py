@@ -92,6 +92,10 @@ def problem(start):
     return made
 
 
+#: Share of an array that k×k matrices may take.
+SMALL = 0.01
+
+
 def arrays_of_a_fit(row):
     """With the eigenvectors, which stay alive."""
     made, steps = problem(row.start), {LBFGS: ALL_PAIRS, ANLS: 2}.get(row.solver, STEPS)
@@ -111,7 +115,8 @@ def test_the_quick_products_are_those_of_the_matrix():
 @pytest.mark.parametrize("name", [name for name in available() if name != "sketched"])
 def test_a_fit_needs_no_more_arrays_than_stated(name):
     row = find(name)
-    assert ceil(max(arrays_of_a_fit(row), arrays_of_the_spectrum())) <= row.arrays
+    needed = max(arrays_of_a_fit(row), arrays_of_the_spectrum())
+    assert ceil(needed - SMALL) <= row.arrays
 
 
 def test_the_last_phases_of_sketched_need_no_more_arrays_than_stated():

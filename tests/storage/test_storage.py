@@ -7,11 +7,13 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 import faults
 from symnmf import storage
 from symnmf.errors import FolderBusy, InvalidFile
 from symnmf.storage import atomic_files, locking
+from symnmf.storage.tensors import read_tensors, write_tensors
 
 WRITE_SET = """
 from symnmf import storage
@@ -103,6 +105,15 @@ def test_lock_names_its_owner_and_ends_with_it(tmp_path):
         child.communicate()
     with storage.lock(tmp_path):
         assert str(os.getpid()) in (tmp_path / locking.OWNER).read_text()
+
+
+def test_tensors_may_share_memory(tmp_path):
+    H = torch.arange(6.0).reshape(2, 3)
+    write_tensors(tmp_path / "t", {"a": H, "b": H, "row": H[1], "none": torch.empty(0)})
+    found = read_tensors(tmp_path / "t")
+    assert torch.equal(found["a"], H)
+    assert torch.equal(found["b"], H)
+    assert torch.equal(found["row"], H[1])
 
 
 def test_writes_without_the_calls_of_posix(tmp_path, monkeypatch):

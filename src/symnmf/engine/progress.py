@@ -106,12 +106,6 @@ class JsonProgress:
     ):
         self.stream, self.excess = stream, excess
 
-    def __enter__(self) -> JsonProgress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
     def __call__(self, check: Check, H: Tensor) -> None:
         """Write a check."""
         excess = None if self.excess is None else self.excess(check.error)

@@ -50,7 +50,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
     if found.type == "cuda" and not torch.cuda.is_available():
         raise InvalidInput("device", "cuda was asked for, and torch finds no GPU",
                            "Choose cpu or auto, or install torch with CUDA")  # fmt: skip
-    if device == "cuda":  # as tensors on it name it
+    if str(found) == "cuda":  # with its number, as tensors on it name it
         return torch.device("cuda", torch.cuda.current_device())
     return found
 

@@ -8,10 +8,13 @@ from time import perf_counter
 
 import torch
 
-from symnmf.errors import UnknownName
+from symnmf.errors import UnknownName, called
 from symnmf.numerics import CHUNKS
+from symnmf.operators import SymmetricOperator
+from symnmf.operators.devices import device_memory
 from symnmf.operators.stored import RESIDENT_FRACTION, TILE_BYTES
 from symnmf.options import whole_number
+from symnmf.resources import free_memory, require_memory
 from symnmf.solvers.registry import find
 
 FORMS = ("dense", "gram", "tiles")
@@ -154,6 +157,30 @@ def plan(
 def workspace_bytes(solver: str, n: int, k: int, itemsize: int = FLOAT32_BYTES) -> float:
     """Bytes that a solver needs in addition to S: its n×k arrays."""
     return float(find(solver).arrays * n * k * itemsize)
+
+
+def require_workspace(S: SymmetricOperator, k: int, solver: str, local: int) -> None:
+    """Raise NotEnough, in all processes or in none, where the memory does not suffice.
+
+    Arguments:
+        S: the matrix, which is in memory already.
+        k: number of columns of H.
+        solver: name of the solver.
+        local: number of processes on this machine, which share its memory.
+    """
+    need = workspace_bytes(solver, S.n, k, S.dtype.itemsize)
+    if S.device.type != "cpu":
+        remedy = f"Use a smaller {called('k')}, another solver, or the CPU"
+        have = device_memory(S.device)
+        require_memory(need, f"{solver} with k = {k} on {S.device}", remedy, have)
+        return
+    (free,) = S.agree(free_memory())
+    require_memory(
+        need * (local if S.process_count > 1 else 1),
+        f"{solver} with k = {k} in addition to S",
+        f"Use a smaller {called('k')}, or another solver (`symnmf plan` lists what each needs)",
+        free,
+    )
 
 
 def product_rate(k: int) -> float:

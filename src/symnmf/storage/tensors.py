@@ -21,16 +21,27 @@ HEADER_BYTES = 8 << 20
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write a safetensors file atomically."""
+    """Write a safetensors file atomically; tensors that share memory are written one by one."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     with atomic(path) as temporary:
         try:
-            save_file(dict(tensors), temporary)
+            save_file(_apart(tensors), temporary)
         except SafetensorError as broken:  # the error of the system is only in its text
             code = re.search(r"(?:code: |os error )(\d+)", str(broken))
             raise OSError(int(code[1]) if code else errno.EIO, str(broken)) from broken
+
+
+def _apart(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors, with copies of those that share memory with another."""
+    seen: set[int] = set()
+    found = {}
+    for name, tensor in tensors.items():
+        place = tensor.untyped_storage().data_ptr()
+        found[name] = tensor.clone() if place in seen and tensor.numel() else tensor
+        seen.add(place)
+    return found
 
 
 def read_tensors(path: Path, device: str = "cpu") -> dict[str, Tensor]:
