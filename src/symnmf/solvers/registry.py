@@ -216,7 +216,7 @@ ROWS: tuple[Row, ...] = (
     Row("pgncg", F5, PGNCG, "1+", 14, "Eswar et al. 2020"),
     Row("admm", F6, ADMM, "1", 11, "Boyd et al. 2011"),
     Row("lai", F6, LAI, "0, then 1", 12, "Hayashi et al. 2024"),
-    Row("sketched", F6, Sketched, "0, then 0.1", 18, "this library"),
+    Row("sketched", F6, Sketched, "0, then 0.1", 22, "this library"),
     Row("symnmf-net", F7, SymNMFNet, "2T", 40, "Li et al. 2022", "study"),
     Row("pgd-log", F2, ProjectedGradient, "1+", 17, "Lin 2007", **LOG),
     Row("pgd-momentum-log", F2, HeavyBall, "1", 13, "Polyak 1964", **LOG),
