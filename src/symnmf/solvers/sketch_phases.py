@@ -184,7 +184,7 @@ class MoreSeeds(Phase):
         if done == 0 and start < work.start_count and len(self.tried) < room:
             seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.pool_draws)
             return state.enter(MoreSeeds(self.fit, (*self.tried, work.trial(seeds[0]()))))
-        room = min(room, work.schedule.pool_size - 1) - len(self.tried)
+        room = min(room - len(self.tried), work.schedule.pool_size - 1)
         lost = state.starts.seeds[: max(0, room)] if done == 0 else ()
         factors = [self.fit, *self.tried, *lost]
         owners = (0, *range(1, 1 + len(self.tried)), *(0 for _ in lost))

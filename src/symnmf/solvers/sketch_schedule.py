@@ -55,7 +55,7 @@ class Schedule:
     """Maximum of the entries n·k·b of the b factors that are polished at the same time."""
 
     pool_size: int = 4
-    """Factors up to which seeds that lost the race of the first start fill the pool."""
+    """The first start, and the seeds that lost its race and are polished with it, at most."""
 
     pool_draws: int = 1
     """Draws of k-means for each seed of the starts after the first, where they join a pool."""
