@@ -33,7 +33,7 @@ def place(tmp_path_factory):
     return place
 
 
-def argv(matrix, out, *more, steps=2500):
+def argv(matrix, out, *more, steps=600):
     words = f"fit --matrix {matrix} --k 7 --solver adagrad --starts 1 --max-iter {steps}"
     words += f" --save-every 0.2 --timeout {TIMEOUT} --out {out} --no-report"
     return [*words.split(), *more]
