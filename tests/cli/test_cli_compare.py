@@ -43,7 +43,7 @@ def test_two_fits(run_streams, returns, tmp_path):
     assert not shown["change"]["more_than_chance"]
     assert shown["moved"] == {}
     assert 0.4 < shown["change"]["shared_days"] < 0.7
-    out = run("compare", tmp_path / "a", tmp_path / "c", "--no-judge")
+    out = run("compare", tmp_path / "a", tmp_path / "c", "--no-chance")
     assert "chance)" in out
     assert "CHANCE" not in out
 
@@ -58,7 +58,7 @@ def test_what_cannot_be_judged_is_said(run_streams, returns, tmp_path):
         "name,class\n" + "\n".join(f"{name},x{i % 2}" for i, name in enumerate(names))
     )
     out = json.loads(run_streams("compare", tmp_path / "classes.csv", folder, "--json")[0])
-    assert out["change"]["judged"] is False
+    assert out["change"]["tested"] is False
     assert "classes.csv" in out["change"]["why"]
     out = json.loads(run_streams("compare", folder, folder, "--json")[0])
     assert out["ari"] == 1

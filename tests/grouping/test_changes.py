@@ -14,13 +14,13 @@ from symnmf.dependence.weighted_rows import (
 from symnmf.errors import InvalidInput
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
 from symnmf.grouping.break_test import adjacent_stretches, block_length, change_test
-from symnmf.grouping.judged_changes import (
+from symnmf.grouping.two_periods import compare_periods, joined, rows_between
+from symnmf.grouping.window_changes import (
     break_places,
     changes_of_windows,
     named_movers,
     shuffled_blocks,
 )
-from symnmf.grouping.two_periods import compare_periods, joined, rows_between
 
 
 def test_profiles_are_correlations_with_the_other_members():

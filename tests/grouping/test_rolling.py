@@ -37,7 +37,7 @@ def test_windows_cover_the_table():
     panel = sn.read_panel(sp500_prices(), kind="prices")
     seen = []
     with pytest.warns(AmbiguousWarning, match=r"in \d+ of 15 windows, .* larger window") as said:
-        found = rolling(panel, 1000, 500, 4, "correlation", on_window=seen.append)
+        found = rolling(panel, 1000, 500, 4, "correlation", on_window=seen.append, draws=0)
     assert len(said) == 1  # for all windows together
     assert len(found.windows) == len(seen) == (len(panel.values) - 1000) // 500 + 1
     first, last = found.windows[0], found.windows[-1]
@@ -85,7 +85,7 @@ def test_a_planted_stress_in_the_tail_shows_in_the_tail_alone(dependence):
     days = rng.choice(np.arange(4000, 8000), 60, replace=False)
     X[days[:, None], stressed] = -2.7 - 0.3 * rng.random((60, 1))
     extremes = {"estimator": "global", "q": 0.05} if dependence == "tail" else {}
-    found = rolling(X, 2000, 2000, 4, dependence, n_init=5, **extremes).labels()
+    found = rolling(X, 2000, 2000, 4, dependence, n_init=5, draws=0, **extremes).labels()
     together = [len(set(row[stressed])) == 1 and row[6] != row[0] for row in found]
     late = dependence == "tail"
     assert together == [False, False, late, late]
@@ -96,8 +96,8 @@ def test_a_planted_stress_in_the_tail_shows_in_the_tail_alone(dependence):
 def test_carrying_over_saves_products_and_keeps_the_verdict():
     table = pd.read_parquet(SHARED / US_STOCKS).dropna(axis=1).iloc[: 500 + 7 * 21, :400]
     panel = sn.read_panel(table, kind="returns")
-    cold = rolling(panel, 500, 21, 10, "correlation", warm=False)
-    warm = rolling(panel, 500, 21, 10, "correlation")
+    cold = rolling(panel, 500, 21, 10, "correlation", warm=False, draws=0)
+    warm = rolling(panel, 500, 21, 10, "correlation", draws=0)
     for a, b in zip(cold.windows, warm.windows, strict=True):
         assert a.result.status == b.result.status
         assert b.result.certificate.excess < a.result.certificate.excess + 2e-3

@@ -25,7 +25,7 @@ def panel():
 
 
 def roll(panel, dependence="correlation", **options):
-    return sn.rolling(panel, 200, 100, 3, dependence, **options)
+    return sn.rolling(panel, 200, 100, 3, dependence, draws=0, **options)
 
 
 def same(ours, theirs):

@@ -57,7 +57,7 @@ def test_it_says_what_changed(found, page):
     assert "The groups did not change by more than chance." in render_history(quiet)
     short = sn.rolling(market(250, [f"T{i}" for i in range(9)], broke=False), 200, 50, 3,
                        "correlation", draws=39)  # fmt: skip
-    assert "too short to judge" in render_history(short)
+    assert "too short to test" in render_history(short)
 
 
 def test_it_is_safe_and_small(page):

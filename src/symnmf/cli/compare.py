@@ -13,7 +13,7 @@ from symnmf.cli.shared_options import Json
 from symnmf.display import counted
 
 if TYPE_CHECKING:
-    from symnmf.cli.earlier_run import EarlierRun
+    from symnmf.cli.past_run import PastRun
     from symnmf.grouping.two_periods import PeriodChange
 
 #: Instruments that are listed.
@@ -30,9 +30,9 @@ def compare(
             "--data", help="Table of both periods; by default the tables that the two runs read."
         ),
     ] = None,
-    judge: Annotated[
+    chance: Annotated[
         bool,
-        typer.Option("--judge/--no-judge", help="Say whether the change is more than chance."),
+        typer.Option("--chance/--no-chance", help="Say whether the change is more than chance."),
     ] = True,
     as_json: Json = False,
 ) -> None:
@@ -46,11 +46,11 @@ def compare(
       symnmf compare groups-2023 groups-2024
       symnmf compare sectors.csv groups
     """
-    from symnmf.cli.earlier_run import read_earlier
+    from symnmf.cli.past_run import read_past
     from symnmf.errors import InvalidInput
     from symnmf.grouping.comparison import agreement_of_groups
 
-    runs = [read_earlier(path) for path in (old, new)]
+    runs = [read_past(path) for path in (old, new)]
     before, after = (run.groups for run in runs)
     both = [name for name in after if name in before]
     if len(both) < 2:
@@ -63,7 +63,7 @@ def compare(
     shown = Output(as_json)
     shown.line(f"Adjusted Rand index {found.ari:.2f} (1: the same groups, 0: chance)", "bold")
     shown.line(f"{counted(len(both), 'name')} in both; {len(found.moved)} moved")
-    change, why = _judged(runs[0], runs[1], data) if judge else (None, "")
+    change, why = _tested_change(runs[0], runs[1], data) if chance else (None, "")
     for line in _change_lines(change, why):
         shown.line(line)
     sure = set() if change is None else set(change.movers)
@@ -91,7 +91,9 @@ def compare(
     )
 
 
-def _judged(old: EarlierRun, new: EarlierRun, data: Path | None) -> tuple[PeriodChange | None, str]:
+def _tested_change(
+    old: PastRun, new: PastRun, data: Path | None
+) -> tuple[PeriodChange | None, str]:
     """Whether the change is more than chance, or why that cannot be said."""
     from symnmf.errors import SymnmfError
     from symnmf.grouping.rolling import Refit
@@ -128,7 +130,7 @@ def _change_lines(change: PeriodChange | None, why: str) -> list[str]:
     from symnmf.grouping.break_test import ALARM_P
 
     if change is None:
-        return [f"Whether that is more than chance is not judged: {why}"] if why else []
+        return [f"Whether that is more than chance is not tested: {why}"] if why else []
     sure = change.p_value <= ALARM_P
     lines = [
         f"{'MORE THAN CHANCE' if sure else 'Not more than chance'}: p = {change.p_value:.3g} "
@@ -145,9 +147,9 @@ def _document(change: PeriodChange | None, why: str) -> dict[str, Any]:
     from symnmf.grouping.break_test import ALARM_P
 
     if change is None:
-        return {"judged": False, "why": why}
+        return {"tested": False, "why": why}
     return {
-        "judged": True,
+        "tested": True,
         "p_value": change.p_value,
         "more_than_chance": change.p_value <= ALARM_P,
         "movers": list(change.movers),

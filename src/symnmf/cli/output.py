@@ -132,8 +132,8 @@ def change_lines(found: Rolling) -> list[str]:
         f"BREAK with the window from {w.first} to {w.last}, p = {w.p_value:.3g}"
         for w in found.breaks
     ]
-    if not changes.judged:
-        lines = ["Too short to judge a change: that needs twice the rows of a window."]
+    if not changes.tested:
+        lines = ["Too short to test a change: that needs twice the rows of a window."]
     elif not lines:
         lines = [f"No change of the groups beyond chance (false alarms: {rate} of histories)."]
     if changes.by_chance:

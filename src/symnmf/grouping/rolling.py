@@ -22,9 +22,9 @@ from symnmf.factorization import Request, run
 from symnmf.grouping.break_test import DRAWS
 from symnmf.grouping.comparison import align
 from symnmf.grouping.joint_crashes import window_dependence
-from symnmf.grouping.judged_changes import judge, moves_by_chance
 from symnmf.grouping.rolling_folder import UnfinishedWindows
 from symnmf.grouping.universe import Universe, place_newcomers
+from symnmf.grouping.window_changes import moves_by_chance, with_changes
 from symnmf.grouping.window_matrices import WindowEstimate, window_matrices
 from symnmf.grouping.windows import Rolling, Window
 from symnmf.operators import SymmetricOperator
@@ -58,7 +58,7 @@ def rolling(
     them do not count as stable. The eigenvectors are iterated from those of the window before,
     which saves nearly half of the products of S where S is not its own surrogate.
 
-    At the end the history is judged (``changes``): each window is compared with as many rows just
+    At the end the history is tested (``changes``): each window is compared with as many rows just
     before it, which it does not share. A break is a change that only 2 % of shuffled histories
     reach anywhere; false alarms are then below 5 % also where volatility clusters
     (:func:`symnmf.grouping.break_test.change_test`).
@@ -79,8 +79,8 @@ def rolling(
         warm: whether to start from the window before as well.
         half_life: number of rows in which the weight of a row halves, from the end of a window
             backwards; by default all rows of a window have the same weight.
-        draws: number of shuffled histories behind the breaks; 0 judges nothing.
-        on_window: function called with every finished window, before breaks are judged.
+        draws: number of shuffled histories behind the breaks; 0 tests nothing.
+        on_window: function called with every finished window, before breaks are tested.
         folder: folder in which every finished window is stored. The same call resumes there and
             gives the same bits; :func:`symnmf.save_rolling` to that folder completes it.
         force: whether windows that the folder already holds may be replaced.
@@ -134,13 +134,13 @@ def rolling(
             H = found[-1].result.H
             warm_start = WarmStart(H, known[1]) if bool(H.any()) else None
     _warn_of_ambiguity(found)
-    judged, changes = judge(panel, found, dependence, options, draws=draws, seed=seed)
+    windows, changes = with_changes(panel, found, dependence, options, draws=draws, seed=seed)
     if changes is not None:
         moves = moves_by_chance(panel, found, Refit(how, k, seed, n_init, warm), seed=seed)
         changes = replace(changes, by_chance=moves)
     identity = unfinished.cache.identity if unfinished else None
     kind = dependence if how.lower else "gains"
-    return Rolling(tuple(judged), tuple(panel.names), identity, changes, kind, half_life)
+    return Rolling(tuple(windows), tuple(panel.names), identity, changes, kind, half_life)
 
 
 class Refit:

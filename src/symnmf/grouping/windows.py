@@ -83,7 +83,7 @@ class Changes:
         false_alarms: chance of at least one break in a history without a change.
         draws: number of shuffled histories.
         block: rows of a block.
-        judged: number of windows that were judged, all against rows that they do not share.
+        tested: number of windows that were tested, all against rows that they do not share.
         p_value: chance that a history without a change has so large a change somewhere.
         movers: for each break, the instruments that only 2 % of shuffled histories move as much.
         by_chance: numbers of instruments that move from one window to the next where the blocks
@@ -94,7 +94,7 @@ class Changes:
     false_alarms: float
     draws: int
     block: int
-    judged: int
+    tested: int
     p_value: float | None
     movers: tuple[tuple[Mover, ...], ...]
     by_chance: tuple[int, ...]
@@ -114,7 +114,7 @@ class Rolling:
         windows: the windows in order of time.
         names: names of the instruments.
         identity: identity of the run where its windows were stored in a folder; None otherwise.
-        changes: whether the groups changed by more than chance; None where it was not judged.
+        changes: whether the groups changed by more than chance; None where it was not tested.
         kind: ``"tail"``, ``"gains"`` for the upper tail, or ``"correlation"``.
         half_life: rows in which the weight of a row halves; None for equal weights.
     """

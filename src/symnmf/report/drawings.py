@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+import markupsafe
+from markupsafe import Markup
 
 from symnmf.grouping.flows import Flows
 from symnmf.plot.ribbon_bands import band_path, ribbon_bands
@@ -51,7 +52,7 @@ def ribbon_svg(found: Flows, breaks: Sequence[int], alt: str) -> Markup:
         color = GROUP_COLORS[band.source % len(GROUP_COLORS)]
         parts.append(
             f'<path d="{path}" fill="{color}" opacity="{0.28 if stays else 0.75}">'
-            f"<title>{escape(title)}</title></path>"
+            f"<title>{markupsafe.escape(title)}</title></path>"
         )
     for bar in bars:
         color = GROUP_COLORS[bar.group % len(GROUP_COLORS)]
@@ -64,7 +65,7 @@ def ribbon_svg(found: Flows, breaks: Sequence[int], alt: str) -> Markup:
     for at, x, anchor in ((0, SIDE - 8, "end"), (last, WIDTH - SIDE + 8, "start")):
         ends = [(top + tall * (b.top + b.bottom) / 2, b.group) for b in bars if b.window == at]
         for y, group in _apart(ends, 14.0):
-            name = escape(_short(found.names[group]))
+            name = markupsafe.escape(_short(found.names[group]))
             parts.append(f'<text x="{x}" y="{y + 4:.4g}" text-anchor="{anchor}">{name}</text>')
     places = [SIDE + wide * (i / max(1, last)) for i in range(last + 1)]
     parts += _dates(found.dates, places, height - 10)
@@ -113,7 +114,7 @@ def lines_svg(
         dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
         parts.append(
             f'<path d="M{x:.4g},12 h28" stroke="{line.color}" stroke-width="2.5"{dash}/>'
-            f'<text x="{x + 34:.4g}" y="16">{escape(line.name)}</text>'
+            f'<text x="{x + 34:.4g}" y="16">{markupsafe.escape(line.name)}</text>'
         )
         x += 60 + 7.5 * len(line.name)
     parts += _dates(dates, places, 226)
@@ -168,7 +169,7 @@ def _svg(parts: Sequence[str], height: int, alt: str, kind: str = "") -> Markup:
     # Every piece is made of numbers, constants and escaped words.
     return Markup(
         f'<svg class="drawing {kind}" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{escape(alt)}">\n{inside}\n</svg>'
+        f'aria-label="{markupsafe.escape(alt)}">\n{inside}\n</svg>'
     )
 
 
@@ -192,9 +193,8 @@ def _dates(dates: Sequence[str], places: Sequence[float], y: float) -> list[str]
     for i in shown:
         anchor = "start" if i == 0 and places[i] < 100 else "middle"
         anchor = "end" if i == count - 1 and places[i] > WIDTH - 100 and count > 1 else anchor
-        parts.append(
-            f'<text x="{places[i]:.4g}" y="{y}" text-anchor="{anchor}">{escape(dates[i])}</text>'
-        )
+        words = markupsafe.escape(dates[i])
+        parts.append(f'<text x="{places[i]:.4g}" y="{y}" text-anchor="{anchor}">{words}</text>')
     return parts
 
 

@@ -223,10 +223,10 @@ def _level(found: Rolling) -> str:
 
 def _sentence(found: Rolling) -> str:
     if found.changes is None:
-        return "It was not judged whether the groups changed by more than chance."
+        return "It was not tested whether the groups changed by more than chance."
     count = len(found.breaks)
-    if not found.changes.judged:
-        return "The history is too short to judge a change: it needs twice the rows of a window."
+    if not found.changes.tested:
+        return "The history is too short to test a change: it needs twice the rows of a window."
     if not count:
         return "The groups did not change by more than chance."
     times = "once" if count == 1 else "twice" if count == 2 else f"{count} times"
@@ -236,13 +236,13 @@ def _sentence(found: Rolling) -> str:
 
 def _statements(found: Rolling) -> list[Statement]:
     out, changes, windows = [], found.changes, found.windows
-    if changes is not None and changes.judged:
+    if changes is not None and changes.tested:
         level = "care" if found.breaks else "good"
         out.append(
             Statement(
                 level,
-                f"{_count(len(found.breaks), 'break')} in {_count(changes.judged, 'window')} that "
-                "could be judged.",
+                f"{_count(len(found.breaks), 'break')} in {_count(changes.tested, 'window')} that "
+                "could be tested.",
                 "Each window was compared with as many days just before it, which it does not "
                 f"share. {changes.draws} histories in which blocks of {changes.block} days are "
                 f"shuffled say what chance does: a history without a change has a "

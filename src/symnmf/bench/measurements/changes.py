@@ -13,7 +13,7 @@ import numpy as np
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
 from symnmf.data import read_panel
 from symnmf.grouping.break_test import FALSE_ALARMS
-from symnmf.grouping.judged_changes import break_places, changes_of_windows, named_movers
+from symnmf.grouping.window_changes import break_places, changes_of_windows, named_movers
 
 #: Histories without a change of each kind, and the share of them with one.
 HISTORIES, CHANGED = 200, 0.05
@@ -83,15 +83,15 @@ def _draws(rng: np.random.Generator, rows: int, m: int, kind: str) -> np.ndarray
     return z
 
 
-def judged(
+def found_break(
     kind: str, dependence: str, noise: float, movers: int, number: int
 ) -> tuple[list[int], set[str]]:
     """First rows of the windows that break, and the instruments that are named at the first."""
     panel = read_panel(simulated_history(kind, noise, movers, number), kind="returns")
     begins = np.arange(0, ROWS - WINDOW + 1, STEP)
-    tested = changes_of_windows(panel, begins, WINDOW, GROUPS, dependence, {}, seed=number)
-    assert tested is not None
-    usable, found, columns, _ = tested
+    about = changes_of_windows(panel, begins, WINDOW, GROUPS, dependence, {}, seed=number)
+    assert about is not None
+    usable, found, columns, _ = about
     places = break_places(found, begins[usable], WINDOW)
     if not places:
         return [], set()
@@ -110,7 +110,7 @@ def alarms(choices: Choices) -> Iterator[MeasuredRow]:
     for kind, dependence, noise in plan:
         hits = 0
         for number in range(count):
-            hits += bool(judged(kind, dependence, noise, 0, number)[0])
+            hits += bool(found_break(kind, dependence, noise, 0, number)[0])
         rate = hits / count
         error = float(np.sqrt(max(rate * (1 - rate), 0.01) / count))
         choices.note(f"{kind}, {dependence}: {hits} of {count}")
@@ -125,7 +125,7 @@ def power(choices: Choices) -> Iterator[MeasuredRow]:
             off, named, wrong = [], [], []
             truth = {str(i) for i in range(movers)}
             for number in range(count):
-                places, names = judged("GARCH", dependence, noise, movers, number)
+                places, names = found_break("GARCH", dependence, noise, movers, number)
                 if places:
                     off.append(abs(places[0] - ROWS // 2))
                     named.append(len(names & truth) / movers)

@@ -60,7 +60,7 @@ def reference_groups(X: np.ndarray, k: int, *, signed: bool, seed: int = 0) -> n
     return np.asarray(found.labels().cpu().numpy())
 
 
-def judge(
+def with_changes(
     panel: Panel,
     windows: Sequence[Window],
     dependence: str,
@@ -78,7 +78,7 @@ def judge(
         panel: the returns.
         windows: what was found in them.
         dependence, options: how dependence was estimated.
-        draws: number of shuffled histories; 0 judges nothing.
+        draws: number of shuffled histories; 0 tests nothing.
         seed: seed of the shuffles.
     """
     if not windows or draws < 1:
@@ -92,19 +92,19 @@ def judge(
     if tested is None:
         return list(windows), Changes(FALSE_ALARMS, draws, block, 0, None, (), (), 0)
     usable, found, columns, labels = tested
-    judged = list(windows)
+    out = list(windows)
     for place, number in enumerate(usable):
         p = float(found.p_value[place])
-        judged[number] = replace(judged[number], p_value=p)
+        out[number] = replace(out[number], p_value=p)
     peaks = break_places(found, begins[usable], width)
     names = [panel.names[j] for j in columns]
     movers = []
     for place in peaks:
         number = int(usable[place])
-        judged[number] = replace(judged[number], broke=True)
+        out[number] = replace(out[number], broke=True)
         movers.append(_movers(found, place, names, labels, windows[number]))
     p_value = float(found.p_value.min())
-    return judged, Changes(
+    return out, Changes(
         FALSE_ALARMS, draws, block, len(usable), p_value, tuple(movers), (), len(columns)
     )
 
@@ -200,7 +200,7 @@ def _with_history(panel: Panel, k: int, blocks: int, seed: int) -> list[int]:
     columns = np.flatnonzero(held)
     most = max(50, min(MAX_INSTRUMENTS, MAX_SUMS // max(1, k * blocks)))
     if len(columns) > most:
-        columns = np.sort(numpy_stream(seed, "judged").permutation(columns)[:most])
+        columns = np.sort(numpy_stream(seed, "tested").permutation(columns)[:most])
     return [int(j) for j in columns]
 
 

@@ -19,7 +19,7 @@ SPELLED = {"from": "start", "to": "end"}
 
 
 @dataclass(frozen=True)
-class EarlierRun:
+class PastRun:
     """What an earlier run found.
 
     Attributes:
@@ -59,7 +59,7 @@ class EarlierRun:
         )
 
 
-def read_earlier(path: Path) -> EarlierRun:
+def read_past(path: Path) -> PastRun:
     """Read a folder of a fit or a roll, or a table of classes.
 
     Arguments:
@@ -74,7 +74,7 @@ def read_earlier(path: Path) -> EarlierRun:
 
     if not path.is_dir():
         groups = read_classes(path)
-        return EarlierRun(path, groups, len(set(groups.values())))
+        return PastRun(path, groups, len(set(groups.values())))
     first: str | None = None
     last: str | None = None
     result: Result
@@ -87,7 +87,7 @@ def read_earlier(path: Path) -> EarlierRun:
         if isinstance(about, dict):
             first, last = (_text(about.get(name)) for name in ("first", "last"))
     k = result.H.shape[1]
-    return EarlierRun(path, group_of(result), k, first, last, _request(path / "config.toml"))
+    return PastRun(path, group_of(result), k, first, last, _request(path / "config.toml"))
 
 
 def _request(path: Path) -> DataRequest | None:
