@@ -1,6 +1,7 @@
 """The verdict: a sound answer needs four things."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -81,3 +82,9 @@ def test_a_list_without_the_other_parts_is_judged_by_what_it_has(good):
 def test_every_threshold_stands_in_the_table():
     assert len({word for word, *_ in TABLE}) == len(TABLE) >= 9
     assert all(0 < value <= 1 for *_, value in TABLE)
+
+
+def test_the_page_about_the_report_has_the_table():
+    page = (Path(__file__).parents[2] / "docs/guide/report.md").read_text("utf-8")
+    for word, quantity, value in TABLE:
+        assert f"| {word} | {quantity} | {value:.3g} |" in page
