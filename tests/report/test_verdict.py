@@ -10,8 +10,8 @@ import pytest
 import symnmf as sn
 from report_parts import panel_of, planted
 from symnmf.report import gather
-from symnmf.report.thresholds import HALVES_AGREE, TABLE
 from symnmf.report.verdict import PARTS, overall, parts
+from symnmf.report.word_limits import HALVES_AGREE, TABLE
 
 
 @pytest.fixture(scope="module")

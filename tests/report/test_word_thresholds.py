@@ -9,7 +9,7 @@ import pytest
 import symnmf as sn
 from report_parts import panel_of
 from symnmf.core.labels import adjusted_rand
-from symnmf.report.thresholds import FAR_FROM_CHANCE, HALVES_AGREE, NEAR_CHANCE
+from symnmf.report.word_limits import FAR_FROM_CHANCE, HALVES_AGREE, NEAR_CHANCE
 
 pytestmark = pytest.mark.slow
 

@@ -28,8 +28,8 @@ def distinct_columns(H: Tensor, coincide: float) -> int:  # (n, k)
     used = used[norms[used].argsort(descending=True, stable=True)]
     unit = H[:, used].to(torch.float64) / norms[used]
     near = ((1 - unit.T @ unit) <= coincide).cpu()
-    kept: list[int] = []
+    distinct: list[int] = []
     for j in range(len(used)):
-        if not bool(near[j, kept].any()):
-            kept.append(j)
-    return len(kept)
+        if not bool(near[j, distinct].any()):
+            distinct.append(j)
+    return len(distinct)

@@ -47,8 +47,8 @@ def run_under_torchrun(arguments: Sequence[str], processes: int) -> int:
             environment[TERMINAL] = terminal
         for attempt in range(RESTARTS + 1):
             environment[ATTEMPT] = str(attempt)
-            kept = log if TERMINAL in environment else None
-            code = _wait(subprocess.Popen(command, env=environment, stderr=kept))
+            errors = log if TERMINAL in environment else None
+            code = _wait(subprocess.Popen(command, env=environment, stderr=errors))
             if note.exists() or code in (0, 130, -2):
                 break
         os.close(log)

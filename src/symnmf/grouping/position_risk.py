@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,15 +13,12 @@ from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.defaults import DEPENDENCE, DEPENDENCES, FRACTIONS, TAIL, TAILS
-from symnmf.dependence.margins import to_margins
-from symnmf.dependence.pairwise_tail import pairwise_tpdm
 from symnmf.dependence.resampling import Resamples
-from symnmf.dependence.threshold import Threshold
 from symnmf.display import html_table
 from symnmf.errors import InvalidInput, InvalidTable
 from symnmf.grouping.naming import group_names, names_of
-from symnmf.grouping.portfolio_risk import TAIL_SHARE, by_group, check_panel, numbers_of
-from symnmf.grouping.tail_factors import continued_loadings
+from symnmf.grouping.portfolio_risk import by_group, check_panel, numbers_of
+from symnmf.grouping.positions import Positions
 from symnmf.options import choice, whole_number
 from symnmf.storage import csv_text
 
@@ -30,12 +26,10 @@ from symnmf.storage import csv_text
 LISTED_DAYS, LEAST_ROWS = 10, 100
 #: Positions up to which the loadings are continued to the TPDM, for what the factors leave out.
 MAX_CONTINUED = 500
-#: Days that count as the worst, at least.
-LEAST_WORST = 10
 
 
 @dataclass(frozen=True)
-class Band:
+class ShareBand:
     """Numbers with their intervals.
 
     Attributes:
@@ -102,13 +96,13 @@ class PortfolioRisk:
     """
 
     measure: str
-    total: Band
+    total: ShareBand
     own: float
-    groups: Band
-    instruments: Band
-    marginal: Band
-    left_out: Band
-    worst: Band
+    groups: ShareBand
+    instruments: ShareBand
+    marginal: ShareBand
+    left_out: ShareBand
+    worst: ShareBand
     worst_days: tuple[WorstDay, ...]
     series: np.ndarray
     names: tuple[str, ...]
@@ -191,7 +185,7 @@ class PortfolioRisk:
         return pd.DataFrame(self.series, index=index, columns=list(self.group_names))
 
 
-def _columns(name: str, band: Band) -> dict[str, np.ndarray]:
+def _columns(name: str, band: ShareBand) -> dict[str, np.ndarray]:
     return {name: band.value, f"{name}_low": band.low, f"{name}_high": band.high}
 
 
@@ -319,117 +313,6 @@ def portfolio_risk(
     )
 
 
-class Positions:
-    """Losses of the positions of a portfolio, and the parts of its risk in some of the rows.
-
-    Arguments:
-        X: (T, m) losses of the instruments that are held.
-        w: (m,) positions.
-        labels: (m,) group of each.
-        k: number of groups.
-        dependence, q: as for :func:`portfolio_risk`.
-        names: names of the instruments.
-    """
-
-    def __init__(
-        self,
-        X: np.ndarray,
-        w: np.ndarray,
-        labels: np.ndarray,
-        k: int,
-        dependence: str,
-        q: float,
-        names: tuple[str, ...],
-    ):
-        self.X, self.w, self.labels, self.k, self.q = X, w, labels, k, q
-        self.names = names
-        self.start: np.ndarray | None = None
-        tailed = dependence == "tail"
-        self._measure: Callable[[np.ndarray], tuple[np.ndarray, ...]] = (
-            self._tail if tailed else self._deviation
-        )
-        self.tailed = tailed
-        self.notes: list[str] = []
-        if tailed and not self.long_only:
-            self.notes.append(
-                f"{int((w < 0).sum())} of {len(w)} positions are short. The tail scale and its "
-                "shares are those of the losses of all positions, a short position losing when its "
-                "instrument gains, without the gains of the others: an upper bound. The net tail "
-                "scale and what the factors leave out are not given: tails that are not negative "
-                "hold no offsetting gains. The shares of the worst days do net gains and losses."
-            )
-
-    @property
-    def long_only(self) -> bool:
-        """Whether no position is short."""
-        return bool((self.w > 0).all())
-
-    def worst_count(self, T: int) -> int:
-        """Number of days that count as the worst of T."""
-        return min(T, max(LEAST_WORST, int(TAIL_SHARE * T)))
-
-    def own_measure(self, losses: np.ndarray) -> float:
-        """The measure of a series of losses of the whole portfolio."""
-        if not self.tailed:
-            return float(losses.std())
-        m = max(2, int(TAIL_SHARE * len(losses)))
-        return float(np.sort(losses)[-m] * (m / len(losses)) ** 0.5)
-
-    def parts(self, rows: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-        """Total, shares, marginal risk, what is left out, and shares of the worst days.
-
-        Arguments:
-            rows: rows of a sample; all by default.
-        """
-        X = self.X if rows is None else self.X[rows]
-        losses = X @ self.w
-        m = self.worst_count(len(X))
-        worst = np.argpartition(losses, len(X) - m)[len(X) - m :]
-        lost = by_group((X[worst] * self.w).sum(axis=0), self.labels, self.k)
-        whole = float(losses[worst].sum())
-        return *self._measure(X), lost / (whole if whole > 0 else np.nan)
-
-    def _tail(self, X: np.ndarray) -> tuple[np.ndarray, ...]:
-        turned = X * np.sign(self.w)
-        T = len(X)
-        m = max(2, int(TAIL_SHARE * T))
-        top = np.partition(turned, T - m, axis=0)[T - m]
-        if (top <= 0).any():
-            name = self.names[int(np.flatnonzero(top <= 0)[0])]
-            raise InvalidInput(
-                "weights", f"the position {name!r} loses on fewer than {m} of {T} days",
-                "Leave it out",
-            )  # fmt: skip
-        s = top * (m / T) ** 0.5
-        S = np.ones((1, 1))
-        if X.shape[1] > 1:
-            S = pairwise_tpdm(to_margins(turned), Threshold("q", self.q), 0)
-        v = np.abs(self.w) * s
-        image = S @ v
-        square = float(v @ image)
-        left = np.array(np.nan)
-        if self.start is not None:
-            A = continued_loadings(S, self.start)
-            if X is self.X:  # the samples continue from the loadings of all rows
-                self.start = A
-            left = np.array(1 - float(np.square(A.T @ v).sum()) / square)
-        return np.array(square**0.5), v * image / square, s * image / square**0.5, left
-
-    def _deviation(self, X: np.ndarray) -> tuple[np.ndarray, ...]:
-        whole = X @ self.w
-        centred = whole - whole.mean()
-        image = (X - X.mean(axis=0)).T @ centred / len(X)  # covariance with the portfolio
-        variance = float(np.square(centred).mean())
-        total = variance**0.5
-        shares = self.w * image / (variance or np.nan)
-        return (
-            np.array(total),
-            shares,
-            image * np.sign(self.w) / (total or np.nan),
-            np.array(np.nan),
-        )
-
-
 def interval(samples: np.ndarray, level: float) -> np.ndarray:  # (draws, …) -> (2, …)
     """Ends of the interval of a quantity: percentiles of its values in resampled histories.
 
@@ -446,14 +329,14 @@ def interval(samples: np.ndarray, level: float) -> np.ndarray:  # (draws, …) -
     return ends
 
 
-def _band(value: np.ndarray, samples: list[np.ndarray], level: float) -> Band:
+def _band(value: np.ndarray, samples: list[np.ndarray], level: float) -> ShareBand:
     if not samples:
-        return Band(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
+        return ShareBand(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
     low, high = interval(np.stack(samples), level)
-    return Band(value, low, high)
+    return ShareBand(value, low, high)
 
 
-def _spread(band: Band, held: np.ndarray, n: int) -> Band:
+def _spread(band: ShareBand, held: np.ndarray, n: int) -> ShareBand:
     """Numbers of the positions at the places of their instruments; 0 for the others."""
 
     def spread(x: np.ndarray) -> np.ndarray:
@@ -461,4 +344,4 @@ def _spread(band: Band, held: np.ndarray, n: int) -> Band:
         full[held] = x
         return full
 
-    return Band(spread(band.value), spread(band.low), spread(band.high))
+    return ShareBand(spread(band.value), spread(band.low), spread(band.high))

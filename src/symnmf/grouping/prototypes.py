@@ -235,9 +235,9 @@ def cluster_directions(
         places = spread(rows, count, rng, trials=3)
         made = lloyd(rows, X[places], len(places), 3 * MAX_LLOYD_PASSES, _unchanged)
         fit = made.fit.square() if method == "k-pc" else made.fit
-        worth = float(fit.sum())
-        if best is None or worth > best[0]:
-            best = (worth, made.labels, made.centres)
+        total = float(fit.sum())
+        if best is None or total > best[0]:
+            best = (total, made.labels, made.centres)
     assert best is not None
     return best[1].numpy(), best[2].numpy()
 

@@ -128,10 +128,10 @@ def plan(
     plans = []
     for name, products in PRODUCTS.items():
         count = products[form == "gram"]
-        beside = workspace_bytes(name, n, k)
+        workspace = workspace_bytes(name, n, k)
         # Rows stay on the GPU if they take less than this share of what is free there.
         resident = gpu_bytes is not None and own < RESIDENT_FRACTION * gpu_bytes
-        on_device = beside + (own if resident else 2 * TILE_BYTES) + 8 * m * m * (form == "gram")
+        on_device = workspace + (own if resident else 2 * TILE_BYTES) + 8 * m * m * (form == "gram")
         plans.append(
             Plan(
                 solver=name,

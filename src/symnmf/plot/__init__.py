@@ -7,7 +7,7 @@ from symnmf.plot.matrices import (
     heat_maps,
 )
 from symnmf.plot.networks import network
-from symnmf.plot.portfolios import risk_shares
+from symnmf.plot.risk_bars import risk_shares
 from symnmf.plot.runs import convergence, rank_evidence, spectrum
 from symnmf.plot.tails import event_groups, exceedance_dates, hill_plot, stability_curve
 from symnmf.plot.through_time import ribbon, timeline

@@ -12,7 +12,7 @@ from symnmf.core.certificate import AGREED, GOOD_FIT
 from symnmf.core.result import Result, Status
 from symnmf.defaults import EVENTS_A_GROUP
 from symnmf.display import counted
-from symnmf.report.thresholds import (
+from symnmf.report.word_limits import (
     BLURRED_MARGIN,
     CLEAR_MARGIN,
     FAR_FROM_CHANCE,

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from symnmf.core.objective import objective
+from symnmf.core.solver import Checkpointable
 from symnmf.operators import SymmetricOperator
-from symnmf.storage.checkpointable import Checkpointable
 
 #: Sufficient decrease of the line search, and the most halvings of a step.
 DECREASE, HALVINGS = 1e-4, 8

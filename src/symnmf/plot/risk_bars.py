@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symnmf.grouping.position_risk import Band, PortfolioRisk
+from symnmf.grouping.position_risk import PortfolioRisk, ShareBand
 from symnmf.plot.style import LINE, OTHER, finish, label
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def risk_shares(risk: PortfolioRisk) -> Figure:
     return finish(figure, "Who carries the risk?", height=140 + 44 * len(order), legend=True)
 
 
-def _bars(band: Band, order: np.ndarray, names: list[str], title: str, color: str) -> Bar:
+def _bars(band: ShareBand, order: np.ndarray, names: list[str], title: str, color: str) -> Bar:
     from plotly.graph_objects import Bar
 
     value, low, high = (100 * np.nan_to_num(x[order]) for x in (band.value, band.low, band.high))
