@@ -28,7 +28,8 @@ from symnmf.factorization import factorize
 from symnmf.grouping.crash_model import MODEL_SHARE, SAMPLE_SWEEPS, crash_model
 from symnmf.grouping.joint_probability import at_least, scaled_to_data
 from symnmf.grouping.portfolio_risk import by_group
-from symnmf.grouping.position_risk import Positions, interval
+from symnmf.grouping.position_risk import interval
+from symnmf.grouping.positions import Positions
 from symnmf.grouping.tail_factors import (
     continued_loadings,
     joint_tail,
