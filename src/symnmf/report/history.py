@@ -84,7 +84,6 @@ def history(found: Rolling, title: str = "") -> History:
     broke = [w.number for w in found.breaks]
     names = latest_names(found)
     drawn = flows(found)
-    known = [w.dependence for w in windows]
     usual = None if found.changes is None else found.changes.usual_moves
     remarks = _remarks(found)
     listed = sorted(
@@ -103,23 +102,23 @@ def history(found: Rolling, title: str = "") -> History:
         dependence=lines_svg(
             dates,
             [
-                Line("within groups", [d and d.within for d in known], LINE),
-                Line("between groups", [d and d.between for d in known], MUTED, "6 4"),
+                Line("within groups", _series(found, "within"), LINE),
+                Line("between groups", _series(found, "between"), MUTED, "6 4"),
             ],
             broke,
-            _lines_alt("Mean dependence", [d and d.within for d in known], dates, "within groups"),
+            _lines_alt("Mean dependence", _series(found, "within"), dates, "within groups"),
         ),
         crashes=lines_svg(
             dates,
             [
-                Line("members of one group", [d and d.crash_within for d in known], OTHER),
-                Line("any two instruments", [d and d.crash_any for d in known], MUTED, "6 4"),
-                Line("independent: 0.05", [0.05 for _ in known], "#555555", "2 4"),
+                Line("members of one group", _series(found, "crash_within"), OTHER),
+                Line("any two instruments", _series(found, "crash_any"), MUTED, "6 4"),
+                Line("independent: 0.05", [0.05 for _ in windows], "#555555", "2 4"),
             ],
             broke,
             _lines_alt(
                 "Share of joint crashes",
-                [d and d.crash_within for d in known],
+                _series(found, "crash_within"),
                 dates,
                 "of members of one group",
             ),
@@ -136,6 +135,11 @@ def history(found: Rolling, title: str = "") -> History:
         thinned=len(windows) - len(drawn.windows),
         usual=usual,
     )
+
+
+def _series(found: Rolling, name: str) -> list[float | None]:
+    """A number of the dependence of each window; None where it is not known."""
+    return [None if w.dependence is None else getattr(w.dependence, name) for w in found.windows]
 
 
 def _row(
