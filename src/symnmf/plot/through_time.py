@@ -104,10 +104,22 @@ def timeline(found: Rolling) -> Figure:
     rows = [w.dependence for w in found.windows]
     figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.06)
     lines = (
-        ("within groups", [d and d.within for d in rows], LINE, "solid", 1),
-        ("between groups", [d and d.between for d in rows], MUTED, "dot", 1),
-        ("joint crashes within groups", [d and d.crash_within for d in rows], OTHER, "solid", 2),
-        ("joint crashes of any two", [d and d.crash_any for d in rows], MUTED, "dash", 2),
+        ("within groups", [None if d is None else d.within for d in rows], LINE, "solid", 1),
+        ("between groups", [None if d is None else d.between for d in rows], MUTED, "dot", 1),
+        (
+            "joint crashes within groups",
+            [None if d is None else d.crash_within for d in rows],
+            OTHER,
+            "solid",
+            2,
+        ),
+        (
+            "joint crashes of any two",
+            [None if d is None else d.crash_any for d in rows],
+            MUTED,
+            "dash",
+            2,
+        ),
     )
     for name, y, color, dash, row in lines:
         figure.add_scatter(

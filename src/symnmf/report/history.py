@@ -84,7 +84,6 @@ def history(found: Rolling, title: str = "") -> History:
     broke = [w.number for w in found.breaks]
     names = latest_names(found)
     drawn = flows(found)
-    known = [w.dependence for w in windows]
     usual = None if found.changes is None else found.changes.usual_moves
     remarks = _remarks(found)
     listed = sorted(
@@ -103,6 +102,7 @@ def history(found: Rolling, title: str = "") -> History:
         dependence=lines_svg(
             dates,
             [
+<<<<<<< HEAD
                 Line("within groups", [None if d is None else d.within for d in known], LINE),
                 Line(
                     "between groups",
@@ -118,10 +118,18 @@ def history(found: Rolling, title: str = "") -> History:
                 dates,
                 "within groups",
             ),
+=======
+                Line("within groups", _series(found, "within"), LINE),
+                Line("between groups", _series(found, "between"), MUTED, "6 4"),
+            ],
+            broke,
+            _lines_alt("Mean dependence", _series(found, "within"), dates, "within groups"),
+>>>>>>> time
         ),
         crashes=lines_svg(
             dates,
             [
+<<<<<<< HEAD
                 Line(
                     "members of one group",
                     [None if d is None else d.crash_within for d in known],
@@ -134,11 +142,20 @@ def history(found: Rolling, title: str = "") -> History:
                     "6 4",
                 ),
                 Line("independent: 0.05", [0.05 for _ in known], "#555555", "2 4"),
+=======
+                Line("members of one group", _series(found, "crash_within"), OTHER),
+                Line("any two instruments", _series(found, "crash_any"), MUTED, "6 4"),
+                Line("independent: 0.05", [0.05 for _ in windows], "#555555", "2 4"),
+>>>>>>> time
             ],
             broke,
             _lines_alt(
                 "Share of joint crashes",
+<<<<<<< HEAD
                 [None if d is None else d.crash_within for d in known],
+=======
+                _series(found, "crash_within"),
+>>>>>>> time
                 dates,
                 "of members of one group",
             ),
@@ -155,6 +172,11 @@ def history(found: Rolling, title: str = "") -> History:
         thinned=len(windows) - len(drawn.windows),
         usual=usual,
     )
+
+
+def _series(found: Rolling, name: str) -> list[float | None]:
+    """A number of the dependence of each window; None where it is not known."""
+    return [None if w.dependence is None else getattr(w.dependence, name) for w in found.windows]
 
 
 def _row(
