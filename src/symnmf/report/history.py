@@ -102,60 +102,23 @@ def history(found: Rolling, title: str = "") -> History:
         dependence=lines_svg(
             dates,
             [
-<<<<<<< HEAD
-                Line("within groups", [None if d is None else d.within for d in known], LINE),
-                Line(
-                    "between groups",
-                    [None if d is None else d.between for d in known],
-                    MUTED,
-                    "6 4",
-                ),
-            ],
-            broke,
-            _lines_alt(
-                "Mean dependence",
-                [None if d is None else d.within for d in known],
-                dates,
-                "within groups",
-            ),
-=======
                 Line("within groups", _series(found, "within"), LINE),
                 Line("between groups", _series(found, "between"), MUTED, "6 4"),
             ],
             broke,
             _lines_alt("Mean dependence", _series(found, "within"), dates, "within groups"),
->>>>>>> time
         ),
         crashes=lines_svg(
             dates,
             [
-<<<<<<< HEAD
-                Line(
-                    "members of one group",
-                    [None if d is None else d.crash_within for d in known],
-                    OTHER,
-                ),
-                Line(
-                    "any two instruments",
-                    [None if d is None else d.crash_any for d in known],
-                    MUTED,
-                    "6 4",
-                ),
-                Line("independent: 0.05", [0.05 for _ in known], "#555555", "2 4"),
-=======
                 Line("members of one group", _series(found, "crash_within"), OTHER),
                 Line("any two instruments", _series(found, "crash_any"), MUTED, "6 4"),
                 Line("independent: 0.05", [0.05 for _ in windows], "#555555", "2 4"),
->>>>>>> time
             ],
             broke,
             _lines_alt(
                 "Share of joint crashes",
-<<<<<<< HEAD
-                [None if d is None else d.crash_within for d in known],
-=======
                 _series(found, "crash_within"),
->>>>>>> time
                 dates,
                 "of members of one group",
             ),
