@@ -85,7 +85,7 @@ def draw_network(tree: SpanningTree, names: list[str]) -> Figure:
             textfont={"size": 10},
         )
         figure.add_trace(dots)
-    bare = {"visible": False, "showgrid": False, "showticklabels": False, "zeroline": False}
-    figure.update_xaxes(bare)
-    figure.update_yaxes(bare, scaleanchor="x")
+    hidden = {"visible": False, "showgrid": False, "showticklabels": False, "zeroline": False}
+    figure.update_xaxes(hidden)
+    figure.update_yaxes(hidden, scaleanchor="x")
     return finish(figure, "The strongest links", height=460)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
-from html import escape, unescape
 from typing import Any
 
 #: Width of a character in units of the font size, on the safe side for common sans-serif fonts.
@@ -22,7 +22,7 @@ def plain_text(text: str) -> str:
         >>> plain_text("a<br>b"), plain_text("A&amp;B &lt;x&gt;")
         ('a b', 'A&B <x>')
     """
-    return unescape(MARKUP.sub(" ", text)) if "<" in text or "&" in text else text
+    return html.unescape(MARKUP.sub(" ", text)) if "<" in text or "&" in text else text
 
 
 def text_width(text: str, size: float) -> float:
@@ -50,7 +50,7 @@ def xml(text: str) -> str:
         >>> xml("<b>&")
         '&lt;b&gt;&amp;'
     """
-    return escape("".join(c if c >= " " else " " for c in text), quote=True)
+    return html.escape("".join(c if c >= " " else " " for c in text), quote=True)
 
 
 def hover_text(template: str, values: dict[str, Any]) -> str:

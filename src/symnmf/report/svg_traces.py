@@ -159,7 +159,7 @@ def _markers(
     across: list[Any],
     up: list[Any],
 ) -> list[str]:
-    """Markers: elements with words where they are few, else one path for each look."""
+    """Markers: elements with words where they are few, else one path for each style."""
     marker = trace.get("marker") or {}
     n = len(px)
     colors = _many(marker.get("color"), n, str((trace.get("line") or {}).get("color") or color))
@@ -169,7 +169,7 @@ def _markers(
     opacity = "" if alpha == 1 else f' opacity="{alpha:g}"'
     shown = [i for i in range(n) if isfinite(px[i]) and isfinite(py[i])]
     alone = titles and n <= MAX_TITLED and trace.get("hoverinfo") != "skip"
-    looks: dict[tuple[str, str, str], list[str]] = {}
+    styles: dict[tuple[str, str, str], list[str]] = {}
     made = []
     if n > MAX_TITLED:
         shown = _distinct(shown, px, py, sizes, colors)
@@ -178,21 +178,22 @@ def _markers(
         name, r = str(symbols[i]), sizes[i] / 2
         shape = _symbol(name, px[i], py[i], r)
         if name in ("x", "cross"):
-            look = f'fill="none" stroke="{xml(str(colors[i]))}" stroke-width="2"'
+            style = f'fill="none" stroke="{xml(str(colors[i]))}" stroke-width="2"'
         elif name.startswith("circle"):
-            look = (
+            style = (
                 f'fill="none" stroke="{xml(str(colors[i]))}" stroke-width="{2 * r:g}" '
                 'stroke-linecap="round"'
             )
         else:
-            look = f'fill="{xml(str(colors[i]))}"'
+            style = f'fill="{xml(str(colors[i]))}"'
         if alone:
             words = xml(_title(trace, i, across, up))
-            made.append(f'<path d="{shape}" {look}{opacity}><title>{words}</title></path>')
+            made.append(f'<path d="{shape}" {style}{opacity}><title>{words}</title></path>')
         else:
-            looks.setdefault((look, opacity, name), []).append(shape)
+            styles.setdefault((style, opacity, name), []).append(shape)
     made += [
-        f'<path d="{"".join(parts)}" {look}{clear}/>' for (look, clear, _), parts in looks.items()
+        f'<path d="{"".join(parts)}" {style}{clear}/>'
+        for (style, clear, _), parts in styles.items()
     ]
     return made
 
