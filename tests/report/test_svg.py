@@ -74,7 +74,7 @@ def test_heat_maps_have_the_colours_of_their_scale():
     ]
     assert [cell.get("fill") for cell in cells[:2]] == ["#440154", "#fde725"]
     assert len(cells) == 3  # nothing for what is missing
-    large = drawing(Figure(Heatmap(z=np.eye(40))))
+    large = drawing(Figure(Heatmap(z=np.eye(40), colorscale="Viridis")))
     (image,) = large.iter(f"{SPACE}image")
     assert image.get("href").startswith("data:image/png;base64,")
 

@@ -27,7 +27,7 @@ from symnmf.report.cards import Card, cards
 from symnmf.report.class_names import page_names
 from symnmf.report.embed import embedded_size
 from symnmf.report.search_index import Index, index
-from symnmf.report.verdict import VerdictPart, overall, parts, sound_statements
+from symnmf.report.verdict import SoundnessPart, overall, parts, sound_statements
 from symnmf.report.words import (
     WORDS,
     Statement,
@@ -69,7 +69,7 @@ class Content:
     k: int
     level: str
     sentence: str
-    parts: list[VerdictPart]
+    parts: list[SoundnessPart]
     statements: list[Statement]
     cards: list[Card]
     group_names: list[str]

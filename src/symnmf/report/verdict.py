@@ -28,7 +28,7 @@ NO_GROUPS = "No groups in these data"
 
 
 @dataclass(frozen=True)
-class VerdictPart:
+class SoundnessPart:
     """One of the four things: its name and its level."""
 
     name: str
@@ -45,14 +45,14 @@ def sound_statements(found: Analysis) -> list[Statement]:
     return [_number(found, rank), _stability(found, rank), _beyond(found, rank)]
 
 
-def parts(found: list[Statement]) -> list[VerdictPart]:
+def parts(found: list[Statement]) -> list[SoundnessPart]:
     """The four things with their levels: the worst of the statements about each.
 
     Arguments:
         found: all statements of a verdict.
     """
     return [
-        VerdictPart(
+        SoundnessPart(
             name, min((s.level for s in found if s.part == name), key=LEVELS.index, default="open")
         )
         for name in PARTS
