@@ -212,9 +212,9 @@ def test_one_good_start_agrees_with_nobody():
     b = market("corr", 100)
     state = Sketched(n_init=3).init_state(Problem(b.operator, b.k))
     labels = torch.tensor([[0, 0, 1], [0, 1, 1], [1, 0, 1]], dtype=torch.int32)
-    alone = dataclasses.replace(state, starts=Starts(labels, (0.0, 0.05, 0.2), None))
+    alone = dataclasses.replace(state, starts=Starts(labels, (0.0, 0.05, 0.2), None, (), ()))
     assert Sketched().agreement(alone) is None
-    two = dataclasses.replace(state, starts=Starts(labels, (0.0, 0.005, 0.2), None))
+    two = dataclasses.replace(state, starts=Starts(labels, (0.0, 0.005, 0.2), None, (), ()))
     assert Sketched().agreement(two) < 1
 
 

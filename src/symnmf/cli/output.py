@@ -101,8 +101,9 @@ def _number_words(found: Analysis) -> str:
 def _trust_words(found: Analysis) -> str:
     """Whether other starts and the data support the groups."""
     agreement = found.result.certificate.agreement
+    tried = found.result.certificate.starts or 1
     if agreement is None:
-        starts = "Other starts were not compared."
+        starts = "No other start fits as well." if tried > 1 else "Other starts were not compared."
     else:
         same = (
             "the same" if agreement >= 0.95 else "mostly the same" if agreement >= 0.7 else "other"

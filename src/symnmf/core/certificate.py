@@ -154,6 +154,8 @@ class Certificate:
         if self.agreement is not None:
             text = f"{self.agreement:.2f} (1 the same groups, 0 chance)"
             lines.insert(6, ("agreement of starts", text))
+        elif self.starts is not None and self.starts > 1:
+            lines.insert(6, ("agreement of starts", "unknown: no other start fits as well"))
         if self.noise_share is not None and self.excess is not None and self.excess > GOOD_FIT:
             text = f"{100 * self.noise_share:.2g} % of the distance to the least possible error"
             lines.insert(5, ("explained by noise", text))
