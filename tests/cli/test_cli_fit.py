@@ -78,7 +78,7 @@ def test_a_folder_has_everything(run_streams, tmp_path):
     prices.columns = [*STRANGE_NAMES, *prices.columns[len(STRANGE_NAMES) :]]
     prices.to_parquet(tmp_path / "p.parquet")
     (tmp_path / "classes.csv").write_text(f"name,class\n{STRANGE_NAMES[1]},=x\nAMD,y\n", "utf-8")
-    (tmp_path / "w.csv").write_text("name,weight\nAMD,0.5\nBAC,0.5\n")
+    (tmp_path / "w.csv").write_text("name,weight\nXOM,0.5\nKO,0.5\n")
     words = ("fit", "--prices", tmp_path / "p.parquet", "--compare", tmp_path / "classes.csv")
     folder = tmp_path / "o"
     out, _ = run_streams(*words, "--k", 4, "--out", folder, "--weights", tmp_path / "w.csv")

@@ -27,9 +27,9 @@ def distinct_columns(H: Tensor, coincide: float) -> int:  # (n, k)
     used = (norms > UNUSED * norms.max()).nonzero()[:, 0]
     used = used[norms[used].argsort(descending=True, stable=True)]
     unit = H[:, used].to(torch.float64) / norms[used]
-    near = ((1 - unit.T @ unit) <= coincide).cpu()
+    near = ((1 - unit.T @ unit) <= coincide).tolist()
     distinct: list[int] = []
     for j in range(len(used)):
-        if not bool(near[j, distinct].any()):
+        if not any(near[j][i] for i in distinct):
             distinct.append(j)
     return len(distinct)

@@ -88,7 +88,7 @@ def change_test(
         >>> made = BlockProfiles(X, np.repeat([0, 1], 4), 2, block=20)
         >>> halves = np.repeat(np.eye(2), 10, axis=1)
         >>> found = change_test(made, halves[:1], halves[1:])
-        >>> float(found.p_value[0]), found.moved.tolist(), found.scores[0].argmax()
+        >>> float(found.p_value[0]), found.moved.tolist(), int(found.scores[0].argmax())
         (0.005, [1], 0)
 
     Reference: Westfall and Young (1993), Resampling-Based Multiple Testing; for the exactness of

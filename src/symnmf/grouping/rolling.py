@@ -95,9 +95,9 @@ def rolling(
     Example:
         >>> from symnmf.data.samples import sp500_prices
         >>> panel = read_panel(sp500_prices(), kind="prices")
-        >>> found = rolling(panel, 1000, 1000, 3, "correlation")
+        >>> found = rolling(panel, 2000, 2000, 3, "correlation")
         >>> len(found.windows), found.windows[0].last
-        (8, '1993-12-14')
+        (4, '1997-11-26')
     """
     panel = table if isinstance(table, Panel) else read_panel(table, kind="returns")
     choice("dependence", dependence, DEPENDENCES)

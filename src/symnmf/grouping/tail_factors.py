@@ -120,7 +120,8 @@ def max_linear_loadings(
     Example:
         >>> A = np.sqrt([[0.7, 0.0], [0.6, 0.1], [0.2, 0.7], [0.1, 0.6]])
         >>> found = max_linear_loadings(max_linear_tail(A), A + 0.1)
-        >>> bool(np.abs(max_linear_tail(found) - max_linear_tail(A)).max() < 0.1)
+        >>> off = ~np.eye(4, dtype=bool)
+        >>> bool(np.abs(max_linear_tail(found) - max_linear_tail(A))[off].max() < 0.05)
         True
     """
     b = np.square(np.asarray(start, dtype=np.float64))

@@ -320,8 +320,8 @@ def shuffled_blocks(rows: int, rng: np.random.Generator, block: int = BLOCK) -> 
     """Row numbers with blocks of successive rows in random order.
 
     Example:
-        >>> shuffled_blocks(6, np.random.default_rng(0), block=2)
-        array([4, 5, 0, 1, 2, 3])
+        >>> shuffled_blocks(12, np.random.default_rng(0), block=2)
+        array([ 6,  7,  4,  5, 10, 11,  8,  9,  0,  1,  2,  3])
     """
     block = max(1, min(block, rows // 6))
     begins = rng.permutation(np.arange(0, rows, block))

@@ -25,7 +25,7 @@ def risk_shares(risk: PortfolioRisk) -> Figure:
     Example:
         >>> import symnmf as sn
         >>> from symnmf.data.samples import sp500_prices
-        >>> panel = sn.read_panel(sp500_prices(), kind="prices").rows(0, 600)
+        >>> panel = sn.read_panel(sp500_prices(), kind="prices").rows(4000, 4600)
         >>> result = sn.factorize(sn.tail_dependence(panel), k=3)
         >>> len(risk_shares(sn.portfolio_risk(result, panel, draws=0)).data)
         2
