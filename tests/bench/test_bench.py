@@ -160,6 +160,7 @@ def test_a_new_row_of_the_registry_is_in_every_table(small, tmp_path, monkeypatc
     assert list(tables.table(small_study, store)["configuration"]) == ["brand-new"]
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_finds(small, tmp_path):
     study, alone, pair = load(small), Store(tmp_path / "a"), Store(tmp_path / "b")
     run_study(study, alone)

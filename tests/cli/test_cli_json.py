@@ -47,6 +47,7 @@ def test_generate(document, tmp_path):
     assert document(*words)["shape"] == [64, 20]
 
 
+@pytest.mark.slow
 def test_demo(document, tmp_path):
     demo = document("demo", "--out", tmp_path / "d")
     assert [demo[kind]["k"] for kind in ("tpdm", "corr")] == [4, 4]

@@ -9,6 +9,7 @@ import pytest
 import symnmf as sn
 
 
+@pytest.mark.slow
 def test_as_a_module():
     command = [sys.executable, "-m", "symnmf", "fit", "--matrix", "no.csv", "--k", "2"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -25,6 +26,7 @@ def test_wrong_input_is_said_once_by_two_processes(tmp_path):
     assert wrong.stderr.count("Error: ") == 1
 
 
+@pytest.mark.slow
 def test_two_processes_from_one_command(tmp_path):
     path = tmp_path / "S.npy"
     np.save(path, sn.benchmark_matrix("corr", 64, seed=1, samples=1000).operator.S)

@@ -48,6 +48,7 @@ def husler_reiss(rng, n, lam):
     return np.stack([np.ones(n), profile], axis=1) / rng.random((n, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "table"),
     [(logistic, "theory_symmetric_logistic.csv"), (husler_reiss, "theory_husler_reiss.csv")],

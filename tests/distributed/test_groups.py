@@ -85,11 +85,13 @@ def test_a_share_acts_like_the_whole(folder):
         assert max(answer.values()) < 1e-6
 
 
+@pytest.mark.slow
 def test_processes_without_rows_take_part(folder):
     norms, product, _ = run(3, "small", folder)
     assert max(norms, product) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs /proc")
 def test_each_process_holds_its_share(folder):
     shares = run(4, "held", folder)

@@ -59,8 +59,10 @@ def test_negative_eigenvalues_do_not_collapse():
 
 def test_columns_that_coincide_are_a_collapse():
     """The plateau of the paper's matrices, where the published gates are met."""
-    b = sn.benchmark_matrix("tpdm", n=100, seed=7)
-    result = fit(b.operator, b.k, "adagrad", published=True, start="uniform")
+    b = sn.benchmark_matrix("tpdm", n=1000, seed=7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = sn.factorize(b.operator, b.k, "adagrad", published=True, start="uniform")
     assert result.certificate.distinct_columns <= b.k / 2
     assert result.status is Status.COLLAPSED
     assert result.certificate.collapsed

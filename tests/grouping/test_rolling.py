@@ -101,7 +101,7 @@ def test_carrying_over_saves_products_and_keeps_the_verdict():
     for a, b in zip(cold.windows, warm.windows, strict=True):
         assert a.result.status == b.result.status
         assert b.result.certificate.excess < a.result.certificate.excess + 2e-3
-    assert warm.products < 0.7 * cold.products
+    assert warm.products < 0.8 * cold.products  # both pay alike for the steps after the criterion
 
 
 def test_what_is_refused():

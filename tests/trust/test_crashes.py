@@ -224,6 +224,7 @@ def test_interrupted_at_any_moment(nursery, place, tmp_path, name):
     disturb(nursery, place, tmp_path, name, work, row, in_time, (0, 1, 70, 130, -signal.SIGINT))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_stopped_by_a_batch_system_at_any_moment(nursery, place, tmp_path, name):
     """SIGTERM and SIGUSR1: the state is as after a kill, and the code says "run me again"."""
