@@ -130,6 +130,7 @@ def test_import_is_lazy():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
+@pytest.mark.slow
 def test_no_module_hides_a_public_function():
     """A plain package: importing every module leaves the functions of their names alone."""
     code = (

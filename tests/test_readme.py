@@ -46,6 +46,7 @@ def stranger(tmp_path):
     return tmp_path, shell
 
 
+@pytest.mark.slow
 def test_the_way_of_a_stranger(stranger):
     folder, shell = stranger
     begin, own, _ = blocks("README.md", "sh")

@@ -69,6 +69,7 @@ def test_what_cannot_be_judged_is_said(run_streams, returns, tmp_path):
     assert np.isfinite(out["nmi"])
 
 
+@pytest.mark.slow
 def test_two_rolls(run_streams, returns, tmp_path):
     def run(*words):
         return "".join(run_streams(*words))

@@ -182,7 +182,11 @@ def test_rank_beyond_the_factor():
     assert np.isnan(found.gamma_k)
 
 
-@pytest.mark.parametrize("kind_n", PAPER, ids=lambda c: f"{c[0]}-{c[1]}")
+@pytest.mark.parametrize(
+    "kind_n",
+    [pytest.param(c, marks=pytest.mark.slow) if c == ("corr", 1000) else c for c in PAPER],
+    ids=lambda c: f"{c[0]}-{c[1]}",
+)
 def test_spectral_table_of_the_paper(kind_n):
     kind, n = kind_n
     rows = []

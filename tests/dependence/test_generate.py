@@ -45,7 +45,9 @@ def test_the_tpdm_is_that_of_memory(tmp_path):
     assert torch.equal(S.S, S.S.T)
 
 
-@pytest.mark.parametrize("samples", [20_000, 1000])  # without and with shrinkage
+@pytest.mark.parametrize(
+    "samples", [pytest.param(20_000, marks=pytest.mark.slow), 1000]
+)  # without and with shrinkage
 def test_the_correlation_is_that_of_memory(tmp_path, samples):
     b = sn.benchmark_matrix("corr", 1100, seed=3, samples=samples)
     S = sn.open_matrix(generate("corr", 1100, tmp_path, seed=3, samples=samples))

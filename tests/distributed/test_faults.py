@@ -105,6 +105,7 @@ def test_killed_processes_recover_to_the_same_bits(folder, tmp_path, kills):
     assert any(iteration > 0 for iteration in resumed)  # not from the beginning
 
 
+@pytest.mark.slow
 def test_a_refusal_ends_all_processes_and_replaces_nothing(folder, tmp_path):
     out = tmp_path / "there"
     sn.save(sn.factorize(open_matrix(folder), 3, n_init=1), out)

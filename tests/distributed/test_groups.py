@@ -77,6 +77,7 @@ def test_every_number_of_processes_gives_the_same_bits(folder, alone, size):
     assert run(size, "factors", folder) == alone
 
 
+@pytest.mark.slow
 def test_a_share_acts_like_the_whole(folder):
     for answer in run(3, "contract", folder).values():
         assert answer.pop("same")
@@ -100,6 +101,7 @@ def test_each_process_holds_its_share(folder):
     assert min(shares) > 0.5 / 4
 
 
+@pytest.mark.slow
 def test_a_hung_process_is_named(folder):
     first, second = start(2, "hang", folder, TIMEOUT="2")
     _, words = first.communicate(timeout=60)

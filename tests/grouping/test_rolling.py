@@ -91,6 +91,7 @@ def test_a_planted_stress_in_the_tail_shows_in_the_tail_alone(dependence):
     assert together == [False, False, late, late]
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
 def test_carrying_over_saves_products_and_keeps_the_verdict():

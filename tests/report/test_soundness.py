@@ -33,6 +33,7 @@ def test_groups_that_are_there_are_sound(good):
     assert "of the histories that were drawn" in words
 
 
+@pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
 def test_noise_has_no_groups():
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.standard_t(4, (600, 15)), pd.bdate_range("2015", periods=600))

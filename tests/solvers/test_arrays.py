@@ -112,7 +112,14 @@ def test_the_quick_products_are_those_of_the_matrix():
     torch.testing.assert_close(S.matmul(X), DenseOperator.matmul(S, X))
 
 
-@pytest.mark.parametrize("name", [name for name in available() if name != "sketched"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name.endswith("-log") else name
+        for name in available()
+        if name != "sketched"
+    ],
+)
 def test_a_fit_needs_no_more_arrays_than_stated(name):
     row = find(name)
     needed = max(arrays_of_a_fit(row), arrays_of_the_spectrum())

@@ -36,7 +36,9 @@ def ari(a, b):
     return adjusted_rand_score(np.asarray(a), np.asarray(b))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "seed", [SEEDS[0], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:])]
+)
 @pytest.mark.parametrize("kind", ["tpdm", "corr"])
 def test_reaches_the_floor_and_the_groups(kind, seed):
     b = market(kind, 1000, seed)
@@ -99,6 +101,7 @@ def test_crashes_of_stocks(stocks, k):
         assert "fit good, groups ambiguous" in result.certificate.verdict
 
 
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_moves_of_stocks(stocks):
     scores = standardize(torch.from_numpy(stocks.T.copy()))

@@ -27,6 +27,7 @@ for generation in (1, 2):
 """
 
 
+@pytest.mark.slow
 def test_a_set_killed_at_every_operation_is_old_or_new(tmp_path):
     seen, operation = [], 0
     while True:

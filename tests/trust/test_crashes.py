@@ -186,6 +186,7 @@ def disturb(nursery, place, out, name, job, row, disturbances, expected):
             assert names(folder) >= names(reference), "something is missing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_killed_at_file_operations(nursery, place, tmp_path, name):
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 import scipy.sparse as sp
 import torch
 
@@ -251,6 +252,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_refused_within_a_second_and_200_megabytes(tmp_path):
     made = []
     for case in CASES:

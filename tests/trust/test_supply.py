@@ -57,6 +57,7 @@ def run(code):
     )
 
 
+@pytest.mark.slow
 def test_the_main_job_uses_no_network(tmp_path):
     with trial("no network"):
         done = run(OFFLINE + JOB.format(place=str(tmp_path)))
