@@ -41,9 +41,9 @@ def test_finds_blocks_in_every_form():
 
 
 def reliable():
-    """Both types, two sizes, three seeds, two solvers; AdaGrad's repeated long runs are slow."""
+    """Both types, two sizes, three seeds, two solvers; the repeated long runs are slow."""
     for kind, n, seed, solver in product(("tpdm", "corr"), (100, 1000), SEEDS, ("adagrad", "admm")):
-        slow = solver == "adagrad" and n == 1000 and seed != SEEDS[0]
+        slow = n == 1000 and seed != SEEDS[0]
         yield pytest.param(kind, n, seed, solver, marks=[pytest.mark.slow] if slow else [])
 
 

@@ -74,7 +74,7 @@ sn.save(sn.factorize(S, 2, seed={seed}), {folder!r}, force=True)
 """
 
 
-@pytest.mark.parametrize("operation", [1, 2, 3, 5, 7, 12, 20])
+@pytest.mark.parametrize("operation", [pytest.param(1, marks=pytest.mark.slow), 2, 3, 5, 7, 12, 20])
 def test_a_killed_save_leaves_the_old_result_or_the_new(tmp_path, operation):
     folder = str(tmp_path)
     S = torch.kron(torch.eye(2), torch.ones(2, 2))

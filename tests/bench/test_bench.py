@@ -130,7 +130,8 @@ def without_times(store, study):
     return found.sort_values(["configuration", "seed"]).to_dict("records")
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [2, 10])
 def test_a_killed_study_goes_on_to_the_same_table(small, tmp_path, kills):
     study = load(small)
     undisturbed, killed = Store(tmp_path / "a"), Store(tmp_path / "b")

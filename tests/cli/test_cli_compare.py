@@ -20,6 +20,7 @@ def returns(tmp_path_factory):
     return path, table.index
 
 
+@pytest.mark.slow
 def test_two_fits(run_streams, returns, tmp_path):
     def run(*words):
         return "".join(run_streams(*words))

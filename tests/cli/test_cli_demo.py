@@ -1,5 +1,7 @@
 """``symnmf demo``: synthetic matrices and the bundled stocks."""
 
+import pytest
+
 import symnmf as sn
 
 
@@ -14,6 +16,7 @@ def test_demo(run, tmp_path):
         assert 'src="http' not in page
 
 
+@pytest.mark.slow
 def test_demo_on_real_prices(run, tmp_path):
     out = run("demo", "--out", tmp_path / "demo")
     assert "20 S&P 500 stocks, 1990-01-03 to 2022-12-28" in out

@@ -131,6 +131,7 @@ def test_copies_that_differ_are_refused_by_every_process(folder, tmp_path):
     assert "k differs (4, 3)" in found["rank"][0]
 
 
+@pytest.mark.slow
 def test_a_file_changed_in_one_process_ends_all_of_them(folder, tmp_path):
     words = run(2, "replaced", folder, tmp_path)
     assert "was modified while it was in use" in words[1]

@@ -77,6 +77,7 @@ def test_one_positive_eigenvalue():
     assert alone.certificate.error < 1e-4
 
 
+@pytest.mark.slow
 def test_everything_that_was_done_is_counted():
     S = market("corr", 1000).operator
     auto, named = sn.factorize(S, 31), sn.factorize(S, 31, "sketched")

@@ -259,8 +259,8 @@ def test_downloads(browser, pages, tmp_path):
     ("n", "theme"),
     [
         (20, "light"),
-        (500, "dark"),
-        pytest.param(20, "dark", marks=pytest.mark.slow),
+        (20, "dark"),
+        pytest.param(500, "dark", marks=pytest.mark.slow),
         pytest.param(500, "light", marks=pytest.mark.slow),
     ],
 )

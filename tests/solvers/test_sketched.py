@@ -89,7 +89,7 @@ def tail_of(returns, q=0.05):
 
 
 @pytest.mark.shared_data
-@pytest.mark.parametrize("k", [5, 11, 25])
+@pytest.mark.parametrize("k", [5, *(pytest.param(k, marks=pytest.mark.slow) for k in (11, 25))])
 def test_crashes_of_stocks(stocks, k):
     S = tail_of(stocks)
     result = fit(S, k, n_init=4)

@@ -49,6 +49,7 @@ def test_a_damaged_result_is_still_an_error(tmp_path):
         sn.load(tmp_path)
 
 
+@pytest.mark.slow
 def test_forty_thousand_windows_fit_in_a_file(tmp_path):
     """The header of the file does not grow with the number of windows."""
     parts = [

@@ -175,7 +175,11 @@ SETS = {
 
 
 @pytest.mark.parametrize("what", SETS)
-@pytest.mark.parametrize("code", CODES, ids=[errno.errorcode[code] for code in CODES])
+@pytest.mark.parametrize(
+    "code",
+    [errno.ENOSPC, *(pytest.param(code, marks=pytest.mark.slow) for code in list(CODES)[1:])],
+    ids=[errno.errorcode[code] for code in CODES],
+)
 def test_every_file_operation_may_fail(tmp_path, monkeypatch, code, what):
     """A set is replaced: at every operation the error is ours and the old or the new is whole."""
     save, make = SETS[what]
