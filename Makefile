@@ -58,7 +58,7 @@ numbers: $(STAMP)
 
 docs: $(VENV)/.docs
 	@$(BIN)/python docs/generated.py --check
-	@$(BIN)/python docs/examples.py --check
+	@OMP_NUM_THREADS=1 $(BIN)/python docs/examples.py --check
 	@$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
 
 $(STAMP): pyproject.toml constraints.txt
