@@ -173,6 +173,7 @@ def test_resume_continues_a_run_that_was_cut_off(prices, tmp_path):
     assert any("resumed at iteration 5" in note for note in sn.load(out).notes)
 
 
+@pytest.mark.slow
 def test_a_restart_replaces_what_the_same_run_wrote(prices, tmp_path, monkeypatch):
     """A process that dies after the result was written is started again with the same command."""
     out = tmp_path / "out"

@@ -119,6 +119,7 @@ SOME = ("result",)
 NAMED = [n if n in SOME else pytest.param(n, marks=pytest.mark.slow) for n in READERS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 def test_changed_files_are_read_or_refused(name, tmp_path):
     make, reader, share = READERS[name]
