@@ -10,7 +10,7 @@ from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
 from symnmf.data import Panel
 from symnmf.defaults import FRACTIONS
-from symnmf.dependence.independence import estimate_again, independence_baseline
+from symnmf.dependence.independence import estimate_again, independence_baseline, mean_entry
 from symnmf.dependence.stability_curve import StabilityCurve, threshold_stability
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.grouping.between_groups import event_shares
@@ -113,7 +113,6 @@ def examine_extremes(
     if about.estimator == "pairwise":
         some = _some(panel, PAIRWISE_INSTRUMENTS, seed)
     fewer = some if about.estimator == "global" else _some(some, BASELINE_INSTRUMENTS, seed)
-    n = S.n
     return Extremes(
         estimate=about,
         listed=listed,
@@ -130,7 +129,7 @@ def examine_extremes(
             seed=seed,
         ),
         baseline=independence_baseline(fewer, S, draws=max(MIN_DRAWS, draws // 3), seed=seed),
-        mean=(S.mean() * n**2 - S.trace()) / (n * (n - 1)),
+        mean=mean_entry(S),
         prototypes=_prototypes(panel, result, about, seed),
     )
 

@@ -43,7 +43,9 @@ def _weight(estimator: str, weight: str | None) -> str:
         return own
     if estimator not in ("ramp", "semicorrelation") and weight != own:
         raise InvalidInput(
-            "weight", f"got {weight!r} with estimator={estimator!r}", "Pass estimator='ramp'"
+            "weight",
+            f"got {weight!r} with {spelled('estimator', estimator)}",
+            f"Pass {spelled('estimator', 'ramp')}",
         )
     return choice("weight", weight, tuple(WEIGHTS))
 
@@ -139,7 +141,11 @@ class TailRequest:
         steps.append(f"{self._what} on {self.margins} margins with index {self.alpha:g}")
         if self.estimator == "pairwise":
             n = X.shape[1]
-            require_memory(24 * n * n, f"the tail dependence of {n} pairs", "Use estimator='ramp'")
+            require_memory(
+                24 * n * n,
+                f"the tail dependence of {n} pairs",
+                f"Use {spelled('estimator', 'ramp')}",
+            )
             steps.append(
                 f"one radius for each pair ({self.rule.name} = {self.rule.value:g}): the matrix "
                 "may be indefinite"
@@ -256,7 +262,9 @@ class TailRequest:
         if self._centred:
             n = len(B)
             require_memory(
-                16 * n * n, f"the semicorrelation of {n} instruments", "Use estimator='ramp'"
+                16 * n * n,
+                f"the semicorrelation of {n} instruments",
+                f"Use {spelled('estimator', 'ramp')}",
             )
             matrix, negative = semicorrelation(B)
             steps = [*steps, f"correlation of the weights; {negative} of {n * (n - 1) // 2} are "

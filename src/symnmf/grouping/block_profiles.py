@@ -11,6 +11,7 @@ import numpy as np
 from symnmf.defaults import FRACTIONS
 from symnmf.dependence.tail_weights import tail_weights
 from symnmf.dependence.volatility import ewma_filtered
+from symnmf.numerics import average_ranks
 
 #: Products of the power iteration that finds the signs of the members of a group.
 SIGN_STEPS = 20
@@ -33,16 +34,12 @@ def stationary_scores(
         options: options of the estimator; ``tail``, ``q`` and ``estimator`` are used.
     """
     from scipy.special import ndtri
-    from scipy.stats import rankdata
 
     known = ~np.isnan(values)
     filtered = ewma_filtered(values)
     if dependence == "tail" and options.get("tail", "lower") == "lower":
         filtered = -filtered
-    ranks = rankdata(filtered, axis=0, nan_policy="omit") if not known.all() else rankdata(
-        np.ascontiguousarray(filtered.T), axis=1
-    ).T  # fmt: skip
-    u = ranks / (known.sum(axis=0) + 1)
+    u = average_ranks(filtered) / (known.sum(axis=0) + 1)
     if dependence == "correlation":
         scores = ndtri(u)
     else:

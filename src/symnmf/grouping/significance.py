@@ -15,7 +15,7 @@ from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
-from symnmf.dependence.independence import recorded_options
+from symnmf.dependence.independence import mean_entry, recorded_options
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.errors import InvalidInput
 from symnmf.factorization import Request, run
@@ -112,7 +112,7 @@ def significance(
             warnings.simplefilter("ignore")  # the groups of a draw are not reported
             T = estimator(panel.with_values(version(panel.values, rng)))
             labels = refit(T, result).labels()
-        fits.append((cohesion(T, labels, k), _sizes(labels, k), _mean_entry(T)))
+        fits.append((cohesion(T, labels, k), _sizes(labels, k), mean_entry(T)))
     level = float(np.mean([mean for *_, mean in fits]))
     labels = result.labels()
     within = cohesion(S, labels, k)
@@ -168,8 +168,3 @@ def _largest(values: np.ndarray) -> float:
 
 def _sizes(labels: torch.Tensor, k: int) -> np.ndarray:  # (k,)
     return np.asarray(indicator(labels.cpu(), k, torch.float64).sum(dim=0).numpy())
-
-
-def _mean_entry(S: SymmetricOperator) -> float:
-    """Mean off-diagonal entry."""
-    return (S.mean() * S.n**2 - S.trace()) / (S.n * (S.n - 1))

@@ -15,6 +15,7 @@ from symnmf.defaults import FRACTIONS
 from symnmf.dependence.tail_weights import tail_weights
 from symnmf.errors import InvalidInput
 from symnmf.grouping.new_instruments import loadings_for
+from symnmf.numerics import average_ranks
 
 #: Share of the rows of a window that a fitted instrument may lack, the least share that a
 #: newcomer needs to be placed, and the least number of its rows.
@@ -143,13 +144,11 @@ def dependence_on(
     x, Y = x[rows, None], Y[rows]
     known = ~np.isnan(Y)
     if dependence == "tail":
-        from scipy.stats import rankdata
-
         sign = -1.0 if options.get("tail", "lower") == "lower" else 1.0
         estimator = options.get("estimator", "ramp")
         q = max(options.get("q") or FRACTIONS.get(estimator, 0.5), 0.1)
         both = np.where(known, Y, np.nanmedian(Y, axis=0))
-        u = rankdata(sign * np.hstack([x, both]), axis=0) / (len(x) + 1)
+        u = average_ranks(sign * np.hstack([x, both])) / (len(x) + 1)
         weights = tail_weights(u, q)
         x, Y = weights[:, :1], weights[:, 1:]
     mean = np.where(known, Y, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
