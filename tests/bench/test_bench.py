@@ -91,6 +91,15 @@ def test_a_study_runs_once(small, tmp_path):
         assert path.with_suffix(".csv").exists()
 
 
+def test_a_column_that_no_run_has_yet_is_left_out(small, tmp_path):
+    small.write_text(small.read_text().replace('"excess"]', '"excess", "resets"]'))
+    study, store = load(small, solvers=["admm"], seeds=[7]), Store(tmp_path / "results")
+    run_study(study, store)
+    made = tables.table(study, store)
+    assert len(made) == 3
+    assert "resets" not in made
+
+
 def test_a_line_that_was_cut_off_is_run_again(small, tmp_path):
     study, store = load(small), Store(tmp_path / "results")
     run_study(study, store)

@@ -5,19 +5,22 @@ import pytest
 import torch
 from scipy.sparse.linalg import eigsh
 
-from helpers import SEEDS, dense, market
+from helpers import dense, market
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.spectrum import diagnostics, leading, smallest_eigenvalue
 from symnmf.numerics import symmetric_eigen
 from symnmf.operators import CountingOperator, GramOperator, as_operator
 
-#: The paper's table 3: λ₁, λ_k, λ_{k+1}, κ⁺, r_eff, %var_k.
+#: The columns of the paper's spectral table, and its rows for n ≤ 1 000.
+COLUMNS = ("lambda_1", "lambda_k", "lambda_k1", "kappa", "r_eff", "gamma_k", "gamma_k1", "var_k")
 PAPER = {
-    ("tpdm", 100): (54.0, 2.82, 0.57, 6e5, 1.9, 96.5),
-    ("tpdm", 1000): (528, 5.18, 2.91, 5e7, 1.9, 98.7),
-    ("corr", 100): (27.7, 3.09, 0.74, 137, 3.6, 69.3),
-    ("corr", 1000): (244, 9.00, 2.43, 1480, 4.1, 67.8),
+    ("tpdm", 100): (54.0, 2.82, 0.57, 6e5, 1.9, 5.0, 1.8, 96.5),
+    ("tpdm", 1000): (528, 5.18, 2.91, 5e7, 1.9, 1.8, 3.1, 98.7),
+    ("corr", 100): (27.7, 3.09, 0.74, 137, 3.6, 4.2, 1.4, 69.3),
+    ("corr", 1000): (244, 9.00, 2.43, 1480, 4.1, 3.7, 3.7, 67.8),
 }
+#: Matrices of ours that are compared with it.
+DRAWS = 8
 
 
 def graph(n=500):
@@ -184,22 +187,25 @@ def test_rank_beyond_the_factor():
 
 @pytest.mark.parametrize(
     "kind_n",
-    [pytest.param(c, marks=pytest.mark.slow) if c == ("corr", 1000) else c for c in PAPER],
+    [pytest.param(c, marks=pytest.mark.slow) if c[1] == 1000 else c for c in PAPER],
     ids=lambda c: f"{c[0]}-{c[1]}",
 )
 def test_spectral_table_of_the_paper(kind_n):
+    """The paper's means of three seeds lie within what eight of ours vary by, column by column."""
     kind, n = kind_n
     rows = []
-    for seed in SEEDS:
+    for seed in range(DRAWS):
         b = market(kind, n, seed)
         spectrum = leading(b.operator, b.k)
         lambda_min = None if spectrum.exact else smallest_eigenvalue(b.operator)[0]
-        d = diagnostics(spectrum, b.k, lambda_min)
-        rows.append((d.lambda_1, d.lambda_k, d.lambda_k1, d.kappa, d.r_eff, d.var_k))
-    measured, published = np.mean(rows, axis=0), np.array(PAPER[kind_n])
-    np.testing.assert_allclose(measured[[0, 4, 5]], published[[0, 4, 5]], rtol=0.15)
-    assert np.all(np.abs(np.log(measured / published))[[1, 2]] < np.log(1.7))
-    assert abs(np.log(measured[3] / published[3])) < np.log(3)
+        found = diagnostics(spectrum, b.k, lambda_min)
+        rows.append([getattr(found, column) for column in COLUMNS])
+    ours, published = np.log(rows), np.log(PAPER[kind_n])
+    noise = ours.std(axis=0, ddof=1) * np.sqrt(1 / 3 + 1 / DRAWS)
+    distance = dict(zip(COLUMNS, (published - ours.mean(axis=0)) / noise, strict=True))
+    if n == 1000:  # the one column that does not follow from the paper's recipe: said in its study
+        assert distance.pop("gamma_k1") < -2
+    assert max(map(abs, distance.values())) < 3, distance
 
 
 @pytest.mark.parametrize("m", [5, 29, 30, 31, 1000, 5000])

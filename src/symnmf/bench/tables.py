@@ -63,7 +63,7 @@ def table(study: Study, store: Store) -> pd.DataFrame:
         if about["configuration"]:
             row["configuration"] = about["configuration"]
         published = {c: v for f in figures(study, about) for c, v in f.items()}
-        for column in study.columns:
+        for column in (c for c in study.columns if c in group):  # no run so far has reset, say
             row |= _cells(column, group[column])
             if column in published:
                 row[f"paper: {column}"] = published[column]
