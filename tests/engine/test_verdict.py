@@ -68,6 +68,27 @@ def test_columns_that_coincide_are_a_collapse():
     assert result.certificate.collapsed
 
 
+def test_a_fit_that_one_column_beats_has_not_converged():
+    """Nearly one factor: the gradient's gate is met far above the error of a single column."""
+    rng = np.random.default_rng(7)
+    group = np.repeat(np.arange(10), 20)
+    days = (
+        0.95**0.5 * rng.standard_normal((2000, 1))
+        + 0.03**0.5 * rng.standard_normal((2000, 10))[:, group]
+        + 0.02**0.5 * rng.standard_normal((2000, 200))
+    )
+    S = sn.abs_correlation(days)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = sn.factorize(S, 10, "adagrad")
+        early = sn.factorize(S, 10, "adagrad", max_iter=result.iterations // 2)
+    assert result.certificate.excess <= 1.01
+    met = [c for c in early.history if c.gates_met and c.error > 1.01 * early.certificate.rank_one]
+    assert met, "the matrix does not show the fault: its gate is not met above one column"
+    assert not early.certificate.converged
+    assert early.status is not Status.CONVERGED
+
+
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [

@@ -101,6 +101,11 @@ class ErrorBounds:
             return True
         return self.may_be_collapsed(error) and self.distinct_columns(H) <= self.k / 2
 
+    def worse_than_one_column(self, error: float) -> bool:
+        """Whether the best single column fits better: a run that ends there has not converged."""
+        excess = self.excess(error)
+        return excess is not None and excess > 2 - PLATEAU
+
     def distinct_columns(self, H: Tensor) -> int:
         """Number of columns of H that are used and do not coincide."""
         return distinct_columns(H, min(MOST_COINCIDE, COINCIDE * self.rank_one))

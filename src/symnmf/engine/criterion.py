@@ -158,10 +158,15 @@ class RunMonitor:
         return abs(now - since.error) >= self.bounds.resolution or kkt < 0.9 * since.kkt
 
     def stops(self, check: Check) -> bool:
-        """Whether the criterion is met: that of the paper, or ours, which excludes collapse."""
+        """Whether the criterion is met: that of the paper, or ours."""
         if self.monitor.paper:
             return check.paper_gates
-        return check.gates_met and not self.collapsed(check)
+        return self.converged(check)
+
+    def converged(self, check: Check, H: Tensor | None = None) -> bool:
+        """Whether our gates are met, without collapse, by a factor that beats a single column."""
+        beaten = self.bounds.worse_than_one_column(check.error)
+        return check.gates_met and not beaten and not self.collapsed(check, H)
 
     def collapsed(self, check: Check, H: Tensor | None = None) -> bool:
         """Whether the factor of a check has no groups; by default that of the last check."""
@@ -185,7 +190,6 @@ class RunMonitor:
         low, high = self.bounds.floor
         H = self.last_H if H is None else H
         assert H is not None
-        collapsed = self.collapsed(check, H)
         wanted = self.monitor.gate(self.problem.S.n)
         return Certificate(
             error=check.error,
@@ -200,8 +204,8 @@ class RunMonitor:
             kkt_gate=check.kkt_gate,
             kkt_bound="rounding" if check.kkt_gate > wanted else "criterion",
             resolution=self.bounds.resolution,
-            collapsed=collapsed,
-            converged=check.gates_met and not collapsed,
+            collapsed=self.collapsed(check, H),
+            converged=self.converged(check, H),
             paper_converged=ended.paper_gates,
             paper_iteration=first,
             observed=self.problem.share,
