@@ -68,7 +68,7 @@ def test_columns_that_coincide_are_a_collapse():
     assert result.certificate.collapsed
 
 
-def test_a_fit_that_one_column_beats_has_not_converged():
+def test_a_fit_that_leaves_the_groups_out_has_not_converged():
     """Nearly one factor: the gradient's gate is met far above the error of a single column."""
     rng = np.random.default_rng(7)
     group = np.repeat(np.arange(10), 20)
@@ -82,7 +82,7 @@ def test_a_fit_that_one_column_beats_has_not_converged():
         warnings.simplefilter("ignore")
         result = sn.factorize(S, 10, "adagrad")
         early = sn.factorize(S, 10, "adagrad", max_iter=result.iterations // 2)
-    assert result.certificate.excess <= 1.01
+    assert result.certificate.excess <= 0.5
     met = [c for c in early.history if c.gates_met and c.error > 1.01 * early.certificate.rank_one]
     assert met, "the matrix does not show the fault: its gate is not met above one column"
     assert not early.certificate.converged

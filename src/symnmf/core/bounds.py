@@ -19,6 +19,11 @@ COLLAPSE_EXCESS = 0.05
 PLATEAU = 0.99
 
 
+#: A fit that leaves more than this share of the distance from one column to the floor, of which
+#: noise explains less than this share, leaves groups out.
+MOST_LEFT = 0.5
+
+
 #: Two columns coincide if 1 − cosine is at most this fraction of the error of one column, which is
 #: the spread of the rows of S around one direction, and at most the second number.
 COINCIDE, MOST_COINCIDE = 0.1, 0.01
@@ -101,10 +106,16 @@ class ErrorBounds:
             return True
         return self.may_be_collapsed(error) and self.distinct_columns(H) <= self.k / 2
 
-    def worse_than_one_column(self, error: float) -> bool:
-        """Whether the best single column fits better: a run that ends there has not converged."""
-        excess = self.excess(error)
-        return excess is not None and excess > 2 - PLATEAU
+    def leaves_groups(self, error: float) -> bool:
+        """Whether a fit leaves out what its columns could explain, so that it has not converged.
+
+        A single column fits better, or most of what k columns can explain beyond one is left and
+        noise explains less than half of that: a slow run near the plateau meets any gate there.
+        """
+        excess, noise = self.excess(error), self.noise_share(error)
+        if excess is None or noise is None:
+            return False
+        return excess > 2 - PLATEAU or (excess > MOST_LEFT and noise < MOST_LEFT)
 
     def distinct_columns(self, H: Tensor) -> int:
         """Number of columns of H that are used and do not coincide."""

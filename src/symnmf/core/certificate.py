@@ -38,8 +38,8 @@ class Certificate:
         resolution: smallest difference of errors that the arithmetic can distinguish.
         collapsed: whether the columns carry no groups: the error is far from the floor, and at
             most half of the columns are used and differ from each other.
-        converged: whether the gradient and stagnation gates are met, H is not collapsed, and no
-            single column fits better.
+        converged: whether the gradient and stagnation gates are met, H is not collapsed, and
+            not most of what its columns could explain is left out.
         paper_converged: whether the paper's three gates are met, literally, at the check that
             ended the run (the last one after a whole interval).
         paper_iteration: first iteration at which the paper's three gates were met; None if they

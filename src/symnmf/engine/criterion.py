@@ -164,9 +164,10 @@ class RunMonitor:
         return self.converged(check)
 
     def converged(self, check: Check, H: Tensor | None = None) -> bool:
-        """Whether our gates are met, without collapse, by a factor that beats a single column."""
-        beaten = self.bounds.worse_than_one_column(check.error)
-        return check.gates_met and not beaten and not self.collapsed(check, H)
+        """Whether our gates are met by a factor that is not collapsed and leaves no groups out."""
+        if not check.gates_met or self.bounds.leaves_groups(check.error):
+            return False
+        return not self.collapsed(check, H)
 
     def collapsed(self, check: Check, H: Tensor | None = None) -> bool:
         """Whether the factor of a check has no groups; by default that of the last check."""
