@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from generated import Missing
@@ -72,23 +73,6 @@ def counted(name: str, published_only: bool = False) -> str:
         wanted = {figure["configuration"] for figure in study(name).paper} | {"sketched"}
         made = made[made["configuration"].isin(wanted)]
     return markdown(made)
-
-
-def every_row() -> str:
-    """How each row of the registry ended with its defaults, three seeds a cell."""
-    results = frame("phase1")
-    results = results[(results["configuration"] == results["solver"]) & (results["n"] <= 1000)]
-    rows = []
-    for name, group in results.groupby("solver", sort=False):
-        row = {"row": f"`{name}`"}
-        for (n, kind), part in group.groupby(["n", "kind"], sort=False):
-            ends = part["status"].value_counts()
-            good = int(part["converged"].sum())
-            rest = [f"{c} {s}" for s, c in ends.items() if s not in ("CONVERGED", "EXACT")]
-            words = f"{good}/{len(part)}" + (f" ({', '.join(rest)})" if rest else "")
-            row[f"{kind} n={n}"] = f"{words}, {part['excess'].max():.3f}"
-        rows.append(row)
-    return markdown(pd.DataFrame(rows))
 
 
 def large_phase1() -> str:
@@ -224,6 +208,83 @@ def phase1_map() -> str:
     return heat_map(rows, columns, cells, "Worst excess (colour) and mean ARI (number) of each row")
 
 
+def stored(name: str) -> str:
+    """The runs of a study that are in results/; the reasons speak of the others."""
+    made = tables.table(studies.load(name), STORE)
+    gone = [c for c in made if c in ("k", "best error", "variation")]
+    return markdown(made.drop(columns=gone))
+
+
+#: A step counts as good when it needs at most this many times the iterations of the best.
+GOOD_STEP = 1.5
+
+
+def best_steps() -> pd.DataFrame:
+    """The step of AdaGrad with which the paper's gates are met first, for each start and seed."""
+    results = frame("step-growth")
+    options = results["configuration"].str.extract(r"start=(\w+), eta=([\d.]+)")
+    results = results.assign(start=options[0].map(STARTS), eta=options[1].astype(float))
+    rows = []
+    for about, part in results.groupby(["start", "kind", "n", "seed"], sort=False):
+        met = part[part["paper_converged"].astype(bool)]
+        if met.empty:
+            continue
+        first = met.loc[met["iterations"].idxmin()]
+        good = met[met["iterations"] <= GOOD_STEP * first["iterations"]]
+        row = dict(zip(("start", "matrix", "n", "seed"), about, strict=True))
+        ends = {"low": good["eta"].min(), "high": good["eta"].max()}
+        columns = ("eta", "iterations", "excess", "ari")
+        rows.append(row | ends | {column: first[column] for column in columns})
+    return pd.DataFrame(rows)
+
+
+def step_growth() -> str:
+    """The best step against n, means over seeds, and its exponent."""
+    best, rows, notes = best_steps(), [], []
+    for (start, matrix), part in best.groupby(["start", "matrix"], sort=False):
+        for n, own in part.groupby("n"):
+            rows.append(
+                {
+                    "start": start,
+                    "matrix": matrix,
+                    "n": n,
+                    "seeds": len(own),
+                    "best η": short(float(np.exp(np.log(own["eta"]).mean()))),
+                    "as good within": f"{short(own['low'].min())} to {short(own['high'].max())}",
+                    "iterations": short(own["iterations"].mean()),
+                    "excess": short(own["excess"].mean()),
+                    "ARI": short(own["ari"].mean()),
+                }
+            )
+        slope = float(np.polyfit(np.log(part["n"]), np.log(part["eta"]), 1)[0])
+        notes.append(f"{start}, {matrix}: η ∝ n^{slope:.2f}")
+    return (
+        markdown(pd.DataFrame(rows))
+        + "\nLeast squares on the logarithms: "
+        + "; ".join(notes)
+        + ".\n"
+    )
+
+
+def memory_lengths() -> str:
+    """How the runs with each length of memory ended."""
+    results = frame("memory-length")
+    cells, rows, columns = {}, [], []
+    for _, run in results.iterrows():
+        row, column = run["configuration"], f"{run['kind']}\nn={run['n']}"
+        rows.append(row)
+        columns.append(column)
+        cells[row, column] = (
+            excess_colour(run["excess"]),
+            outcome(run),
+            f"{row}, {run['kind']} n={run['n']}: {run['status']} after {run['iterations']} "
+            f"iterations, gradient {short(run['kkt_ratio'])} of its gate, "
+            f"excess {short(run['excess'])}",
+        )
+    title = "Excess by length of memory, without annealing"
+    return heat_map(list(dict.fromkeys(rows)), list(dict.fromkeys(columns)), cells, title)
+
+
 @cache
 def cells_of_the_paper() -> PaperCells:
     """The published cells, all of which are measured or have a reason."""
@@ -248,7 +309,6 @@ VIEWS: dict[str, Callable[[], str]] = {
     **{name: partial(whole, name) for name in ("spectral", "kmeans", "precision", "peers")},
     "phase1-counts": lambda: counted("phase1", published_only=True),
     "phase1-best": lambda: markdown(tables.best(study("phase1"), STORE)),
-    "phase1-rows": every_row,
     "phase1-10000": large_phase1,
     "phase1-profile": profile,
     "k25-counts": lambda: counted("k25"),
@@ -257,6 +317,9 @@ VIEWS: dict[str, Callable[[], str]] = {
     "published-map": published_map,
     "published-table": published_table,
     "phase1-map": phase1_map,
+    "phase2": lambda: stored("phase2"),
+    "step-growth": step_growth,
+    "memory-length": memory_lengths,
     "resets": lambda: whole("resets"),
     "paper-cells": lambda: markdown(cells_of_the_paper().summary(STORE)),
     "paper-reasons": lambda: markdown(cells_of_the_paper().reason_table(STORE)),
