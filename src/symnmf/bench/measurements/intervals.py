@@ -18,17 +18,21 @@ from symnmf.dependence.asymptotic import asymptotic_dependence
 from symnmf.dependence.diagnostics import independence_baseline
 from symnmf.dependence.extremal_index import extremal_index
 from symnmf.dependence.independence import mean_entry
-from symnmf.dependence.resampling import Resamples
+from symnmf.dependence.resampling import Resamples, default_block
 
 #: Panels of each kind, samples of an interval, and its level.
-PANELS, DRAWS, LEVEL = 200, 80, 0.9
+PANELS, DRAWS, LEVEL = 200, 40, 0.9
 #: Rows and columns of a panel, and rows of the panel that gives the truth.
 ROWS, COLUMNS, MANY_ROWS = 1000, 6, 400_000
 #: Rearrangements of a test of independence, and its level.
 REARRANGED, TEST = 19, 0.05
 SERIES = ("independent days", "GARCH")
 #: Series, and the days that the samples of an interval draw together.
-SERIES_AND_BLOCKS = (("independent days", 21), ("GARCH", 21), ("GARCH", 100))
+SERIES_AND_BLOCKS = (
+    ("independent days", default_block(ROWS)),
+    ("GARCH", default_block(ROWS)),
+    ("GARCH", 21),
+)
 ESTIMATES: dict[str, tuple[str, dict[str, Any]]] = {
     "|correlation|": ("correlation", {"shrinkage": "none"}),
     "semicorrelation": ("tail", {"estimator": "semicorrelation"}),
@@ -75,10 +79,10 @@ def entries(choices: Choices) -> Iterator[MeasuredRow]:
     """Coverage of the entries of S; the truth is the estimate from very many days."""
     count = choices.size(PANELS)
     pair = np.triu_indices(COLUMNS, 1)
+    many = {kind: with_factor(kind, MANY_ROWS, np.random.default_rng(1)) for kind in SERIES}
     for name, (dependence, options) in ESTIMATES.items():
         for kind, block in SERIES_AND_BLOCKS:
-            many = with_factor(kind, MANY_ROWS, np.random.default_rng(1))
-            truth = estimate(dependence, many, **options).to_dense().numpy()[pair].mean()
+            truth = estimate(dependence, many[kind], **options).to_dense().numpy()[pair].mean()
             held, width = [], []
             for number in range(count):
                 panel = with_factor(kind, ROWS, np.random.default_rng([2, number]))
