@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from symnmf.data.panel import Panel
-from symnmf.dependence.resampling import Resamples, default_block
+from symnmf.dependence.resampling import Resamples
 from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
 
-#: Rows of a block: longer than clusters of extremes, of which many have to be drawn.
-ROWS_A_BLOCK = 50
+#: Blocks of a series: longer than clusters of extremes and than volatility lasts.
+BLOCKS = 20
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def extremal_index(
     within = gaps[~between]
     run_length = int(within.max()) if len(within) else 0
     T = len(x)
-    resamples = Resamples(T, draws, min(ROWS_A_BLOCK, default_block(T)), seed)
+    resamples = Resamples(T, draws, max(1, T // BLOCKS), seed)
     extreme = np.isin(np.arange(T), times)
     drawn = [np.diff(np.flatnonzero(extreme[rows])) for rows in resamples]
     sample = [_intervals_estimate(some) for some in drawn if len(some) > 1]
