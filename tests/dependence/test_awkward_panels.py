@@ -69,7 +69,43 @@ def holes_and_ties():
     return X
 
 
+def dry_season():
+    """Months of rain, of which four in each year are dry everywhere."""
+    wet = (np.arange(T) % 12 >= 4)[:, None]
+    return -np.where(wet, rng.gamma(0.8, 40, (T, 8)), 0.0)
+
+
+def delays_by_day():
+    """Whole minutes with holes where no flight left; most days are without delay."""
+    X = np.maximum(0, np.round(rng.exponential(12, (T, 8)) - 12))
+    return np.where(rng.random((T, 8)) < 0.2, np.nan, -X)
+
+
+def no_shared_rows():
+    odd = (np.arange(T) % 2)[:, None] == np.arange(8) % 2
+    return np.where(odd, np.nan, losses())
+
+
 PANELS = {
+    "dry season": dry_season,
+    "delays by day": delays_by_day,
+    "no shared rows": no_shared_rows,
+    "claim counts": lambda: -rng.poisson(0.2, (T, 6)).astype(float),
+    "small whole numbers": lambda: rng.integers(0, 4, (T, 5)).astype(np.int8),
+    "half precision": lambda: losses(5).astype(np.float16),
+    "stale prices": lambda: np.where(rng.random((T, 6)) < 0.95, 0.0, losses(6)),
+    "one stale price": lambda: losses(4) * [1, 1, 1, 0] + np.eye(T, 4, k=3) * [0, 0, 0, 1],
+    "capped at a limit": lambda: np.clip(losses(), -1, 1),
+    "river levels": lambda: np.cumsum(losses(5), axis=0),
+    "one series five times": lambda: np.repeat(losses(1), 5, axis=1),
+    "losses only": lambda: -np.abs(losses(5)),
+    "gains only": lambda: np.abs(losses(5)),
+    "a year of weeks": lambda: losses(6, 52),
+    "a year of months": lambda: losses(40, 12),
+    "three rows": lambda: losses(6, 3),
+    "a column without numbers": lambda: np.column_stack([losses(3), np.full(T, np.nan)]),
+    "an infinite number": lambda: np.vstack([losses(), np.full((1, 8), np.inf)]),
+    "only zeros": lambda: np.zeros((T, 4)),
     "rain": rain,
     "delays": delays,
     "grades": few_values,
@@ -104,7 +140,7 @@ PANELS = {
 
 
 @pytest.mark.parametrize("name", PANELS)
-@pytest.mark.parametrize("estimator", ["ramp", "chi", "pairwise", "global"])
+@pytest.mark.parametrize("estimator", ["semicorrelation", "ramp", "chi", "pairwise", "global"])
 def test_a_matrix_or_a_clear_sentence(name, estimator):
     X = PANELS[name]()
     try:
@@ -169,3 +205,16 @@ def test_the_bundled_prices_with_holes():
         S[off][:, off], whole.to_dense()[off][:, off], atol=1e-5
     )  # log and simple returns have the same ranks
     assert float((S - whole.to_dense())[4].abs().max()) < 0.15
+
+
+def test_sentences_name_the_true_reason():
+    """Ties are not a lack of shared rows, and a larger q does not help ten rows."""
+    X = delays_by_day()
+    X[:, 1] = np.where(np.arange(T) % 3 == 0, np.nan, -np.maximum(0, np.arange(T) % 9 - 6))
+    panel = sn.read_panel(-X, kind="returns", missing="pairwise")
+    with pytest.raises(SymnmfError, match="has its largest value in .* of the rows that it shares"):
+        sn.tail_dependence(panel, estimator="chi", q=0.05, allow_few=True)
+    with pytest.raises(SymnmfError, match=r"leaves 1 exceedance of 10 .*a table with more rows"):
+        sn.tail_dependence(losses(5, 10), estimator="chi", q=0.1)
+    with pytest.raises(SymnmfError, match="leaves 26 exceedances of 52 .*take a larger q"):
+        sn.tail_dependence(losses(5, 52))

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from scipy.stats import t as student_t
 
 import symnmf as sn
 from symnmf.dependence.asymptotic import asymptotic_dependence
 from symnmf.dependence.extremal_index import extremal_index, propose_run_length
-from symnmf.dependence.resampling import Resamples
+from symnmf.dependence.resampling import Resamples, default_block
 from symnmf.errors import InvalidInput
 
 
@@ -80,6 +81,20 @@ def test_resamples_are_blocks_of_rows():
         Resamples(100, 5, 101)
 
 
+def test_few_blocks_make_intervals_wide():
+    """Blocks of a sixth of the rows: Student's quantile, on both sides of the estimate."""
+    assert default_block(600) == 100
+    sample = np.linspace(-1, 1, 201)[:, None]
+    few, many = (
+        Resamples(600, 201, block).percentiles(np.zeros(1), sample, 0.9) for block in (100, 1)
+    )
+    stretch = student_t(5).ppf(0.95) / norm.ppf(0.95) * (600 / 500) ** 0.5
+    np.testing.assert_allclose(few.ravel(), [-0.9 * stretch, 0.9 * stretch])
+    np.testing.assert_allclose(many.ravel(), [-0.9, 0.9], rtol=0.005)
+    low, high = Resamples(600, 201, 100).percentiles(np.array([5.0]), sample, 0.9).ravel()
+    assert low < 5 == high  # the samples lie below the estimate
+
+
 def test_intervals_come_from_the_samples():
     rng = np.random.default_rng(0)
     X = rng.standard_t(4, (600, 6)) + 2 * rng.standard_t(4, (600, 2)).repeat(3, axis=1)
@@ -90,11 +105,11 @@ def test_intervals_come_from_the_samples():
     held = sn.bootstrap(panel, result, draws=12, seed=5, **options)
     drawn = np.stack([
         sn.tail_dependence(panel.at(np.sort(rows)), **options).to_dense().numpy()
-        for rows in Resamples(600, 12, 21, seed=5)
+        for rows in Resamples(600, 12, 100, seed=5)
     ])  # fmt: skip
     off = ~np.eye(6, dtype=bool)
     spread = np.arctanh(drawn[:, off]).std(axis=0, ddof=1)
-    width = student_t(600 // 21 - 1).ppf(0.95) * spread * (600 / (600 - 21)) ** 0.5
+    width = student_t(5).ppf(0.95) * spread * (600 / (600 - 100)) ** 0.5
     low = np.tanh(np.arctanh(S.to_dense().numpy()[off]) - width)
     np.testing.assert_allclose(held.entries[0][off], np.maximum(low, 0), atol=1e-5)
     assert (held.entries[1] > held.entries[0])[off].all()

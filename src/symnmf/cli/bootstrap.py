@@ -25,8 +25,12 @@ def bootstrap(
     k: Groups = None,
     draws: Annotated[int, typer.Option("--draws", help="Number of samples.")] = 20,
     block: Annotated[
-        int, typer.Option("--block", help="Number of successive rows drawn together.")
-    ] = 21,
+        int | None,
+        typer.Option(
+            "--block",
+            help="Number of successive rows drawn together (default: a sixth of the rows).",
+        ),
+    ] = None,
     result: ResultOf = None,
     seed: Seed = SEED,
     as_json: Json = False,

@@ -57,7 +57,7 @@ class AsymptoticDependence:
 def asymptotic_dependence(
     panel: Panel,
     *,
-    q: float = 0.1,
+    q: float = 0.05,
     tail: str = "lower",
     level: float = 0.9,
     draws: int = 100,

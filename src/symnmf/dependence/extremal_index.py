@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from symnmf.data.panel import Panel
+from symnmf.dependence.resampling import Resamples
 from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
-from symnmf.numerics import numpy_stream
+
+#: Blocks of a series: longer than clusters of extremes and than volatility lasts.
+BLOCKS = 20
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ def extremal_index(
         θ = min(1, 2 (Σ (g − 1))² / (N Σ (g − 1)(g − 2)))   (2 (Σ g)² / (N Σ g²) if all g ≤ 2)
 
     for the N gaps g between extremes. The ⌊θN⌋ largest gaps separate clusters; the largest of the
-    other gaps is the run length. The interval is from clusters drawn with replacement.
+    other gaps is the run length. The interval is from blocks of rows drawn with replacement, and
+    normal on the scale of log θ.
 
     Arguments:
         x: (T,) series whose large values are extreme.
@@ -73,12 +77,14 @@ def extremal_index(
     between = gaps >= max(cut, 2) if theta < 1 else np.ones(len(gaps), dtype=bool)
     within = gaps[~between]
     run_length = int(within.max()) if len(within) else 0
-    # A gap between clusters and the gaps of the cluster after it are drawn together.
-    parts = np.split(gaps, np.flatnonzero(between)[1:]) if between.any() else [gaps]
-    rng = numpy_stream(seed, "extremal index")
-    places = rng.integers(len(parts), size=(draws, len(parts)))
-    sample = [_intervals_estimate(np.concatenate([parts[i] for i in at])) for at in places]
-    low, high = np.quantile(sample, [(1 - level) / 2, (1 + level) / 2])
+    T = len(x)
+    resamples = Resamples(T, draws, max(1, T // BLOCKS), seed)
+    extreme = np.isin(np.arange(T), times)
+    drawn = [np.diff(np.flatnonzero(extreme[rows])) for rows in resamples]
+    sample = [_intervals_estimate(some) for some in drawn if len(some) > 1]
+    spread = float(np.log(sample).std(ddof=1)) if len(sample) > 1 else np.inf
+    width = resamples.quantile(level) * spread
+    low, high = theta * np.exp(-width), min(1.0, theta * np.exp(width))
     return ExtremalIndex(
         theta, float(low), float(high), run_length, int(between.sum()) + 1, len(times)
     )

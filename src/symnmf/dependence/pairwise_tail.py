@@ -31,6 +31,8 @@ BLOCK_ENTRIES = 1 << 17
 SPARE_SHARE, SPARE = 1.1, 8
 #: Squared radii that differ by less than this fraction are examined as ties.
 TIE = 1e-13
+#: Divisor of a product where the radius is zero: a division for some numbers only is slow.
+LEAST = float(np.finfo(np.float64).tiny)
 #: Least number of observations that two instruments must share.
 LEAST_SHARED = 20
 
@@ -134,7 +136,7 @@ class _Pairs:
         own, K = self.top[i], self.top.shape[1]
         x, y = np.empty((2, len(numbers), 2 * K))
         x[:, :K] = self.largest[i]
-        np.take(self.X[J], own, axis=1, out=y[:, :K])
+        np.take(self.X[J], own, axis=1, out=y[:, :K], mode="clip")  # else numpy copies twice
         seen = np.zeros(self.X.shape[1])
         seen[own] = 1.0
         unseen = 1.0 - seen
@@ -153,9 +155,9 @@ class _Pairs:
         self, x: np.ndarray, y: np.ndarray, i: int, numbers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Entries and squared thresholds from observations of i and of other instruments."""
-        weights = x * y
-        radii = x * x + y * y
-        np.divide(weights, radii, out=weights, where=radii > 0)
+        weights, radii = x * y, y * y
+        radii += x * x
+        np.divide(weights, np.maximum(radii, LEAST), out=weights)
 
         def exactly(row: int) -> float:
             return self._one(i, int(numbers[row]))

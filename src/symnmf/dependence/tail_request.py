@@ -25,6 +25,7 @@ from symnmf.dependence.tail_weights import (
 )
 from symnmf.dependence.threshold import Threshold, keep_largest
 from symnmf.dependence.volatility import ewma_filtered
+from symnmf.display import counted
 from symnmf.errors import InvalidInput, InvalidTable, called, offered, spelled
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 from symnmf.options import choice, whole_number
@@ -289,10 +290,14 @@ class TailRequest:
     def _enough(self, found: int, observations: int) -> None:
         if found >= (1 if self.allow_few else MIN_EXCEEDANCES):
             return
+        remedy = f"take a larger {called('q')}"
+        if observations < MIN_EXCEEDANCES:  # no share of these rows is enough
+            remedy = "pass a table with more rows"
         raise InvalidInput(
             self.rule.name,
-            f"{self.rule.value:g} leaves {found} exceedances of {observations} observations",
-            f"At least {MIN_EXCEEDANCES} are needed: take a larger {called('q')}"
+            f"{self.rule.value:g} leaves {counted(found, 'exceedance')} of "
+            f"{counted(observations, 'observation')}",
+            f"At least {MIN_EXCEEDANCES} are needed: {remedy}"
             + (f", or pass {spelled('allow_few', True)} for fewer" if offered("allow_few") else ""),
         )
 

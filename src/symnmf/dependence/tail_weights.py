@@ -164,10 +164,26 @@ def weights_with_holes(
             few = (shared < LEAST_SHARED) | (sizes == 0)
             if few.any():
                 row = int(few.argmax())
-                raise few_shared_rows(scores, i, int(J[row]), int(shared[row]))
+                pair = i, int(J[row])
+                if shared[row] < LEAST_SHARED:
+                    raise few_shared_rows(scores, *pair, int(shared[row]))
+                raise _tied(scores, *pair, both[row])
             found = np.einsum("pt,pt->p", x, y) / np.sqrt(sizes)
             out[i, J] = out[J, i] = np.clip(found, 0, 1)
 
     over_threads(fill, len(scores.incomplete))
     np.fill_diagonal(out, 1.0)
     return out
+
+
+def _tied(scores: PairScores, i: int, j: int, both: np.ndarray) -> InvalidInput:
+    """The error for two instruments of which one has nothing extreme in the rows of both."""
+    shared = {m: scores.X[m][both] for m in (i, j)}
+    shares = {m: float((x == x.max()).mean()) for m, x in shared.items()}
+    row = max(shares, key=lambda m: shares[m])
+    return InvalidInput(
+        "returns",
+        f"{scores.names[row]!r} has its largest value in {shares[row]:.0%} of the rows that it "
+        f"shares with {scores.names[j if row == i else i]!r}, so that none is extreme",
+        f"Leave it out, or take a larger {called('q')}",
+    )

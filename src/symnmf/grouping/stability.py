@@ -16,7 +16,7 @@ from symnmf.core.problem import Problem
 from symnmf.core.result import Result, Status
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
-from symnmf.dependence.resampling import Resamples
+from symnmf.dependence.resampling import Resamples, default_block
 from symnmf.errors import InvalidInput
 from symnmf.factorization import run
 from symnmf.grouping.comparison import align
@@ -127,7 +127,7 @@ def bootstrap(
     dependence: str = "tail",
     *,
     draws: int = 20,
-    block: int = 21,
+    block: int | None = None,
     level: float = 0.9,
     seed: int = 0,
     **options: Any,
@@ -137,8 +137,8 @@ def bootstrap(
     The same samples (:class:`symnmf.dependence.resampling.Resamples`) give intervals of the labels
     (``together``), of the loadings and of the entries of S. Intervals of loadings are percentiles
     of the samples, so that they need many of them: about 100 for a level of 0.9. Those of the
-    entries are normal on the scale of atanh. Series whose volatility lasts for months need longer
-    blocks.
+    entries are normal on the scale of atanh. Both are wider the fewer blocks there are, so that
+    they hold for series whose volatility lasts for months (``symnmf bench intervals``).
     Each sample is fitted twice, from the result and from a fresh seed, and the better fit counts:
     groups that differ are then not mere accidents of a start, nor are they held by it.
 
@@ -148,6 +148,7 @@ def bootstrap(
         dependence: ``"tail"`` or ``"correlation"``.
         draws: number of samples.
         block: number of successive rows drawn together; longer than the dependence between days.
+            By default a sixth of the rows.
         level: coverage of the intervals of loadings and entries.
         seed: seed of the draws and the fits.
         options: further arguments of the estimator of the dependence.
@@ -166,6 +167,7 @@ def bootstrap(
     """
     check_panel(panel, result)
     T, n = panel.values.shape
+    block = default_block(T) if block is None else block
     resamples = Resamples(T, draws, block, seed)
     require_memory(4 * n * n, f"the table of {n} × {n} pairs", "Use fewer instruments")
     k = result.H.shape[1]
@@ -191,14 +193,13 @@ def bootstrap(
     own = (with_group * member).sum(dim=1) / (member @ (sizes - 1))
     own[labels < 0] = torch.nan
     means = torch.stack([own[labels == g].mean() for g in range(k)])
-    ends = [(1 - level) / 2, (1 + level) / 2]
     return Stability(
         together,
         means.numpy(),
         own.numpy(),
         draws,
         block,
-        np.quantile(loadings, ends, axis=0),
+        np.maximum(resamples.percentiles(result.H.cpu().numpy(), loadings, level), 0.0),
         None if entries is None else _around(panel, dependence, options, resamples, entries, level),
         level,
         float(np.mean(agreed)),

@@ -18,17 +18,15 @@ from symnmf.dependence.asymptotic import asymptotic_dependence
 from symnmf.dependence.diagnostics import independence_baseline
 from symnmf.dependence.extremal_index import extremal_index
 from symnmf.dependence.independence import mean_entry
-from symnmf.dependence.resampling import Resamples
+from symnmf.dependence.resampling import Resamples, default_block
 
 #: Panels of each kind, samples of an interval, and its level.
-PANELS, DRAWS, LEVEL = 200, 80, 0.9
+PANELS, DRAWS, LEVEL = 200, 40, 0.9
 #: Rows and columns of a panel, and rows of the panel that gives the truth.
 ROWS, COLUMNS, MANY_ROWS = 1000, 6, 400_000
 #: Rearrangements of a test of independence, and its level.
 REARRANGED, TEST = 19, 0.05
 SERIES = ("independent days", "GARCH")
-#: Series, and the days that the samples of an interval draw together.
-SERIES_AND_BLOCKS = (("independent days", 21), ("GARCH", 21), ("GARCH", 100))
 ESTIMATES: dict[str, tuple[str, dict[str, Any]]] = {
     "|correlation|": ("correlation", {"shrinkage": "none"}),
     "semicorrelation": ("tail", {"estimator": "semicorrelation"}),
@@ -75,15 +73,15 @@ def entries(choices: Choices) -> Iterator[MeasuredRow]:
     """Coverage of the entries of S; the truth is the estimate from very many days."""
     count = choices.size(PANELS)
     pair = np.triu_indices(COLUMNS, 1)
+    many = {kind: with_factor(kind, MANY_ROWS, np.random.default_rng(1)) for kind in SERIES}
     for name, (dependence, options) in ESTIMATES.items():
-        for kind, block in SERIES_AND_BLOCKS:
-            many = with_factor(kind, MANY_ROWS, np.random.default_rng(1))
-            truth = estimate(dependence, many, **options).to_dense().numpy()[pair].mean()
+        for kind in SERIES:
+            truth = estimate(dependence, many[kind], **options).to_dense().numpy()[pair].mean()
             held, width = [], []
             for number in range(count):
                 panel = with_factor(kind, ROWS, np.random.default_rng([2, number]))
                 found = estimate(dependence, panel, **options).to_dense().numpy()[pair]
-                resamples = Resamples(ROWS, DRAWS, block, seed=number)
+                resamples = Resamples(ROWS, DRAWS, default_block(ROWS), seed=number)
                 drawn = [
                     estimate(dependence, panel.at(np.sort(rows)), **options)
                     .to_dense()
@@ -93,9 +91,8 @@ def entries(choices: Choices) -> Iterator[MeasuredRow]:
                 low, high = resamples.around(found, np.array(drawn), LEVEL)
                 held.append(((low <= truth) & (truth <= high)).mean())
                 width.append((high - low).mean())
-            choices.note(f"{name}, {kind}, {block}: {np.mean(held):.3f}")
-            words = f"{kind}, blocks of {block} days"
-            yield COVERAGE.row(f"entries, {name}", words, count, *_rounded(held, width))
+            choices.note(f"{name}, {kind}: {np.mean(held):.3f}")
+            yield COVERAGE.row(f"entries, {name}", kind, count, *_rounded(held, width))
 
 
 def clusters(choices: Choices) -> Iterator[MeasuredRow]:
