@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[1] / "src" / "symnmf"
 
 #: Members of a node → (what lives there, one member of each node that it may import).
 GRAPH: dict[str, tuple[str, str]] = {
-    "defaults display errors numerics options provenance resources": (
+    "defaults display errors numerics options provenance resources worker_threads": (
         "shared defaults; short descriptions; typed errors; random streams, float64 sums and "
-        "products; declared options; where a matrix comes from; memory and disk",
+        "products; declared options; where a matrix comes from; memory and disk; jobs on threads",
         "",
     ),
     "storage": (
@@ -49,8 +49,8 @@ GRAPH: dict[str, tuple[str, str]] = {
         "exact cases, which solver, step sizes, what a run needs",
         "errors operators core solvers",
     ),
-    "factorization": (
-        "the front door for a matrix",
+    "factorization many_problems": (
+        "the front door for a matrix, and for many",
         "errors storage distributed operators core solvers engine planning",
     ),
     "grouping": (

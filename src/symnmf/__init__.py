@@ -43,6 +43,7 @@ _HOME = {
     "compare_periods": "grouping.two_periods",
     "crash_model": "grouping.crash_model",
     "factorize": "factorization",
+    "factorize_many": "many_problems",
     "generate": "dependence.synthetic",
     "group_of": "grouping.naming",
     "group_returns": "grouping.group_series",
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from symnmf.grouping.spherical_kmeans import spherical_kmeans
     from symnmf.grouping.stability import bootstrap
     from symnmf.grouping.two_periods import compare_periods
+    from symnmf.many_problems import factorize_many
     from symnmf.operators import GramOperator, SymmetricOperator, as_operator
     from symnmf.operators.stored import open_matrix, write_matrix
     from symnmf.planning.recommendation import recommend

@@ -108,8 +108,10 @@ def group_start(T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor
     inner = (inner64(P, TP), 2 * inner64(P, Tu.expand(-1, k)), k * inner64(u[:, None], Tu))
     best = (0.0, 0.0, 0.0)  # gain, t, a
     grid = (0.0, *(2.0 ** (e / 4) for e in range(-44, 13)))
-    sums = [(grams[0] + t * grams[1] + t * t * grams[2]).square().sum() for t in grid]
-    for t, square in zip(grid, torch.stack(sums).tolist(), strict=True):
+    stacked = torch.stack(grams).flatten(1)
+    (aa, ab, ac), (_, bb, bc), (_, _, cc) = (stacked @ stacked.T).tolist()
+    for t in grid:
+        square = aa + t * (2 * ab + t * (2 * ac + bb + t * (2 * bc + t * cc)))
         fit = max(0.0, inner[0] + t * inner[1] + t * t * inner[2])
         if square == 0:
             continue

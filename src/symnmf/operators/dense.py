@@ -150,6 +150,8 @@ def wrap(S: Tensor | np.ndarray) -> Tensor:
     """A tensor over the same memory."""
     if isinstance(S, Tensor):
         return S.detach()
+    if S.flags.writeable:
+        return torch.from_numpy(S)
     with warnings.catch_warnings():
         # Nothing here writes to S, so a read-only map is safe.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")

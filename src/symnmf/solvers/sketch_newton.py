@@ -180,9 +180,12 @@ def _directions(
     size = _dot(r, p)
     first, going = size, torch.ones_like(size, dtype=torch.bool)
     for step in range(cg_iters):
-        Ap = (p @ gram).baddbmm_(H, p.mT @ H)
+        cross = p.mT @ H
         if residual is not None:
-            Ap.baddbmm_(H, H.mT @ p).sub_(products(residual, p))
+            cross = cross + cross.mT  # H (pᵀH + Hᵀp)
+        Ap = (p @ gram).baddbmm_(H, cross)
+        if residual is not None:
+            Ap.sub_(products(residual, p))
         Ap.mul_(4.0).mul_(free)
         curvature = _dot(p, Ap)
         if step == 0:  # a direction of negative curvature is taken as it is

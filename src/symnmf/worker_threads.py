@@ -1,0 +1,52 @@
+"""Small independent jobs on several threads, their results in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
+
+import torch
+
+T = TypeVar("T")
+#: Jobs that are begun or waiting, for each thread: the matrices of more are not made yet.
+AHEAD = 2
+
+
+def in_order(jobs: Iterable[Callable[[], T]], threads: int | None = None) -> Iterator[T]:
+    """The results of jobs that do not depend on each other, in their order.
+
+    Each job has one thread of torch, so that its digits do not depend on the number of threads.
+    The jobs are taken from the iterable as they are needed, in the thread of the caller. A job
+    must not change the filters of warnings, which all threads share.
+
+    Arguments:
+        jobs: functions without arguments.
+        threads: jobs at the same time; by default the number of threads of torch.
+
+    Example:
+        >>> list(in_order([lambda: 1, lambda: 2], threads=2))
+        [1, 2]
+    """
+    before = torch.get_num_threads()
+    threads = before if threads is None else threads
+    if threads <= 1:
+        for job in jobs:
+            yield job()
+        return
+    waiting: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(threads, "symnmf", torch.set_num_threads, (1,)) as pool:
+        try:
+            for job in jobs:
+                waiting.append(pool.submit(copy_context().run, job))
+                if len(waiting) >= AHEAD * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+            pool.shutdown()
+            torch.set_num_threads(before)  # the libraries below torch have one number for all

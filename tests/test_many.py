@@ -1,0 +1,111 @@
+"""Many problems at once: the results of single fits, in order, on any number of threads."""
+
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import symnmf as sn
+from symnmf.core.labels import adjusted_rand
+from symnmf.errors import InvalidInput, NotConvergedWarning
+from symnmf.worker_threads import AHEAD, in_order
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)
+
+
+def matrices(count, n=40):
+    for seed in range(count):
+        rng = np.random.default_rng(seed)
+        W = rng.exponential(size=(n, 3)) * (rng.uniform(size=(n, 3)) < 0.5)
+        yield (W @ W.T + 0.1 * np.eye(n)).astype(np.float32)
+
+
+@pytest.mark.parametrize("k", [3, [2, 3, 4, 3]])
+def test_each_result_is_that_of_a_single_fit(two_threads, k):
+    ks = [k] * 4 if isinstance(k, int) else k
+    found = sn.factorize_many(matrices(4), k, seed=5)
+    for S, one, result in zip(matrices(4), ks, found, strict=True):
+        alone = sn.factorize(S, one, seed=5)
+        assert torch.equal(result.H, alone.H)
+        assert result.certificate == alone.certificate
+        assert [check.error for check in result.history] == [c.error for c in alone.history]
+
+
+def test_a_solver_with_options():
+    found = sn.factorize_many(matrices(2), 3, "admm", penalty=1.0, max_iter=500)
+    assert [result.solver for result in found] == ["admm", "admm"]
+    assert sn.factorize_many([], 3) == []
+
+
+@pytest.mark.parametrize("k", [[2], [2, 3, 4]])
+def test_numbers_that_do_not_match_the_matrices(two_threads, k):
+    with pytest.raises(InvalidInput, match=f"k: has {len(k)} numbers for (at least )?2 matrices"):
+        sn.factorize_many(matrices(2), k)
+
+
+def test_warnings_of_one_kind_are_issued_once(two_threads):
+    with pytest.warns(NotConvergedWarning, match="3 of 3 factorizations; the first: ") as caught:
+        sn.factorize_many(matrices(3), 3, max_iter=1)
+    assert len(caught) == 1
+    assert warnings.filters  # those of the test run are still there
+    with pytest.warns(NotConvergedWarning):
+        sn.factorize(next(matrices(1)), 3, max_iter=1)
+
+
+# ---- threads ----
+
+
+def test_jobs_are_made_as_they_are_needed(two_threads):
+    made, begun = [], []
+
+    def jobs():
+        for number in range(20):
+            made.append(number)
+            yield lambda number=number: begun.append(threading.current_thread().name) or number
+
+    results = in_order(jobs(), 2)
+    assert next(results) == 0
+    assert len(made) <= AHEAD * 2
+    assert list(results) == list(range(1, 20))
+    assert all(name.startswith("symnmf") for name in begun)
+
+
+def test_an_error_ends_the_rest(two_threads):
+    begun = []
+
+    def job(number):
+        begun.append(number)
+        if number == 1:
+            raise ValueError("one")
+        return number
+
+    with pytest.raises(ValueError, match="one"):
+        list(in_order((lambda number=number: job(number) for number in range(50)), 2))
+    assert len(begun) < 10
+
+
+def test_bootstrap_does_not_depend_on_the_number_of_threads(two_threads):
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(300, 3))
+    values = factors[:, np.arange(24) % 3] + 0.8 * rng.normal(size=(300, 24))
+    table = pd.DataFrame(0.01 * values, columns=[f"s{m}" for m in range(24)])
+    panel = sn.read_panel(table, kind="returns")
+    result = sn.factorize(sn.abs_correlation(panel), 3)
+    many = sn.bootstrap(panel, result, "correlation", draws=5)
+    torch.set_num_threads(1)
+    one = sn.bootstrap(panel, result, "correlation", draws=5)
+    torch.set_num_threads(2)
+    assert np.array_equal(many.loadings, one.loadings)
+    assert torch.equal(many.together, one.together)
+    assert many.agreement == one.agreement > 0.95
+    assert adjusted_rand(one.labels, np.arange(24) % 3) == 1
