@@ -15,7 +15,11 @@ import torch
 from torch import Tensor
 
 from symnmf.distributed.agreement import require_same
-from symnmf.distributed.environment import processes_on_this_machine, under_torchrun
+from symnmf.distributed.environment import (
+    local_number,
+    processes_on_this_machine,
+    under_torchrun,
+)
 from symnmf.distributed.native_log import native_log, remove_native_log
 from symnmf.errors import InvalidInput, PeerLost, SymnmfError
 from symnmf.numerics import CHUNKS
@@ -159,10 +163,13 @@ class ProcessGroup:
                 self._store.set(f"symnmf/{self.process_index}", str(self._calls))
             return collective()
         except RuntimeError as broken:
-            raise PeerLost(self._failure(str(broken).splitlines()[0])) from broken
+            raise self._failure(str(broken).splitlines()[0]) from broken
 
-    def _failure(self, reason: str) -> str:
-        """Message that names the processes whose last heartbeat is behind."""
+    def _failure(self, reason: str) -> PeerLost:
+        """Error that names the processes whose last heartbeat is behind.
+
+        The first process of a host that is not behind tells a person.
+        """
         found: list[list[int]] = []
         inquiry = threading.Thread(target=lambda: found.append(self._behind()), daemon=True)
         inquiry.start()
@@ -173,9 +180,12 @@ class ProcessGroup:
         details = reason if log is None else f"details are in {log}"
         if log is not None:
             os.write(2, f"{reason}\n".encode())
-        return (
+        here = [p for p, host in enumerate(self.hosts) if host == self.hosts[self.process_index]]
+        speaker = next((p for p in here if p not in behind), self.process_index)
+        return PeerLost(
             f"{names} did not respond ({details}). Check its machine; run again with --resume to "
-            "resume from the last checkpoint."
+            "resume from the last checkpoint.",
+            spoken=speaker == self.process_index,
         )
 
     def _behind(self) -> list[int]:
@@ -255,7 +265,7 @@ def join(timeout: float = TIMEOUT, device: str | None = None) -> ProcessGroup | 
         try:
             dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
         except RuntimeError as broken:
-            raise PeerLost(_unmet(timeout)) from broken
+            raise PeerLost(_unmet(timeout), spoken=local_number() == 0) from broken
         atexit.register(_end)  # gloo threads that outlive the interpreter abort it
     if dist.get_world_size() > CHUNKS:
         raise InvalidInput(
