@@ -128,7 +128,16 @@ class NotWritable(SymnmfError, OSError):
 
 
 class PeerLost(SymnmfError, RuntimeError):
-    """Another process of the run does not respond, or responds with something unexpected."""
+    """Another process of the run does not respond, or responds with something unexpected.
+
+    Arguments:
+        message: the processes, and what to do.
+        spoken: whether this process is the one of its host that tells a person.
+    """
+
+    def __init__(self, message: str, spoken: bool = True):
+        self.spoken = spoken
+        super().__init__(message)
 
 
 class NotEnough(SymnmfError, MemoryError):

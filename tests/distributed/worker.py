@@ -169,6 +169,77 @@ def replaced(group, folder):
     return refusal(group, lambda: S.same(torch.ones(70, 1)))
 
 
+#: Estimates that processes make of their own columns.
+IN_SHARES = {
+    "ramp": {"dependence": "tail", "dependence_options": {"estimator": "ramp", "q": 0.25}},
+    "chi": {"dependence": "tail", "dependence_options": {"estimator": "chi", "q": 0.25}},
+    "global": {
+        "dependence": "tail",
+        "dependence_options": {"estimator": "global", "q": 0.25},
+    },
+    "semicorrelation": {
+        "dependence": "tail",
+        "dependence_options": {"estimator": "semicorrelation"},
+    },
+    "correlation": {"dependence": "correlation", "kind": "prices", "reading": {"start": "2001"}},
+    "scores": {"dependence": "correlation"},
+}
+
+
+def estimates(group, folder):
+    """Estimates from columns that each process reads itself, and how many it reads and holds."""
+    import symnmf.analysis.shared_columns as shared
+    from symnmf.analysis.loading import load_data
+    from symnmf.data.column_table import ColumnTable
+
+    shared.SHARED_COLUMNS = 100
+    found, most, seen = {}, [0], set()
+    columns = ColumnTable.columns
+
+    def counted(table, names):
+        most[0] = max(most[0], len(names))
+        seen.update(names)
+        return columns(table, names)
+
+    ColumnTable.columns = counted
+    for name, request in IN_SHARES.items():
+        file = {"correlation": "prices", "scores": "alike"}.get(name, "returns")
+        seen.clear()
+        loaded = load_data(
+            str(folder / f"{file}.parquet"), request.get("kind", "returns"), request["dependence"],
+            request.get("dependence_options", {}), "drop-columns", 0.1, request.get("reading", {}),
+            group,
+        )  # fmt: skip
+        S = loaded.operator
+        X = torch.rand(S.n, 3, generator=torch.Generator().manual_seed(1))
+        held = torch.tensor([S.rows.data.numel() / (S.n * S.rows.m), len(seen) / S.n, most[0]])
+        found[name] = {
+            "digest": digest(S.matmul(X)),
+            "form": type(S).__name__,
+            "names": hashlib.sha256("".join(S.names).encode()).hexdigest(),
+            "n": S.n,
+            "numbers": [S.frob_sq(), S.mean(), S.trace()],
+            "steps": list(loaded.steps),
+            "dense": S.block(torch.arange(40), torch.arange(S.n - 40, S.n)).tolist(),
+            "held": group.gather(held[None], [1] * group.process_count).tolist(),
+        }
+    return found
+
+
+def other_table(group, folder):
+    """What the processes say where the table of process 1 differs in one cell, or has holes."""
+    import symnmf.analysis.shared_columns as shared
+
+    shared.SHARED_COLUMNS = 100
+    name = "returns-other" if group.process_index == 1 else "returns"
+    options = {"kind": "returns", "process_group": group}
+    options["dependence_options"] = {"estimator": "ramp", "q": 0.25}
+    words = refusal(group, lambda: sn.analyse(folder / f"{name}.parquet", 2, **options))
+    options |= {"evidence": False, "max_iter": 2, "missing": "drop-columns"}
+    holes = sn.analyse(folder / "holes.parquet", 2, **options)
+    return [words, holes.panel is not None]
+
+
 def fork() -> None:
     """Become every process of the group, so that they share one import; end with their faults."""
     for rank in range(int(os.environ["WORLD_SIZE"])):
@@ -179,7 +250,9 @@ def fork() -> None:
     sys.exit(max(map(abs, codes)))
 
 
-COMMANDS = (factors, contract, small, held, hang, differing, replaced)
+COMMANDS = (
+    factors, contract, small, held, hang, differing, replaced, estimates, other_table,
+)  # fmt: skip
 
 if __name__ == "__main__":
     if "RANK" not in os.environ:

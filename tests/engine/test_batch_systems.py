@@ -3,6 +3,7 @@
 import io
 import json
 import signal
+import sys
 import warnings
 
 import numpy as np
@@ -11,7 +12,8 @@ from typer.testing import CliRunner
 
 import symnmf as sn
 from symnmf.cli import app
-from symnmf.distributed import Stopped, handle_batch_signals
+from symnmf.cli.app import Commands, main
+from symnmf.distributed import Stopped, batch_signals, handle_batch_signals
 from symnmf.engine import JsonProgress, driver
 
 S = np.kron(np.eye(3), np.ones((8, 8))) + np.random.default_rng(0).random((24, 24)) * 0.2
@@ -46,6 +48,21 @@ def test_a_stopped_fit_is_saved_and_goes_on_to_the_same_bits(tmp_path, handled, 
         whole = sn.factorize(S, 3, "admm", kkt_gate=1e-9, max_iter=60)
     assert any("resumed at iteration 20" in note for note in again.notes)
     assert (again.H == whole.H).all()
+
+
+def test_a_signal_while_the_options_are_read_has_the_code_of_one_during_the_command(
+    handled, monkeypatch, capsys
+):
+    """Typer alone answers with 130 and without a word."""
+    monkeypatch.setattr(batch_signals, "_asked", [])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main replaces it
+    monkeypatch.setattr(sys, "argv", ["symnmf", "roll"])
+    early = lambda *a, **b: signal.raise_signal(signal.SIGTERM)  # noqa: E731
+    monkeypatch.setattr(Commands, "make_context", early)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 75
+    assert "Stopped by SIGTERM. Finished work is stored" in capsys.readouterr().err
 
 
 def test_signals_are_left_alone_in_a_library():

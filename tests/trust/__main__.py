@@ -18,12 +18,12 @@ sys.path[:0] = [str(ROOT / "tests")]
 from rich.console import Console  # noqa: E402
 
 from symnmf.bench.measurement import published_rows  # noqa: E402
-from symnmf.bench.measurements.trust import MEASUREMENT, TRUST  # noqa: E402
+from symnmf.bench.measurements.trust import HOSTS, MEASUREMENT, TRUST  # noqa: E402
 from symnmf.bench.published_table import compare  # noqa: E402
 from symnmf.bench.results_store import Store  # noqa: E402
 from symnmf.bench.runner import publish_rows  # noqa: E402
 from symnmf.bench.tables import write_measurement  # noqa: E402
-from trust.tally import rows  # noqa: E402
+from trust.tally import host_faults, rows  # noqa: E402
 
 #: What runs beside what: two at a time, the longest first.
 PARTS = [
@@ -70,9 +70,9 @@ def counted(words: str) -> tuple[int, int]:
     return passed + failed, passed
 
 
-def show(found: dict[str, list[int]], whole: bool) -> None:
-    """Print the table beside the published one, and publish it where asked."""
-    measured = []
+def show(found: dict[str, list[int]], faults: dict, whole: bool) -> None:
+    """Print the tables beside the published ones, and publish them where asked."""
+    measured = [HOSTS.row(fault, *figures) for fault, figures in sorted(faults.items())]
     for row, (tried, survived) in sorted(found.items()):
         share = f"{survived} ({100 * survived / max(tried, 1):.4g} %)"
         measured.append(TRUST.row(row, tried, share if survived < tried else "100 %"))
@@ -98,8 +98,9 @@ def main(parts: list[str]) -> int:
             if part in WHOLE:
                 found[WHOLE[part]] = list(counted(words))
         found |= rows(table)
+        faults = host_faults(table)
     good = good and all(tried == survived > 0 for tried, survived in found.values())
-    show(found, whole=parts == PARTS)
+    show(found, faults, whole=parts == PARTS)
     for start, least in LEAST.items() if parts == PARTS else ():
         total = sum(tried for row, (tried, _) in found.items() if row.startswith(start))
         if total < least:

@@ -22,9 +22,24 @@ def count(few: int, many: int) -> int:
 def record(row: str, tried: int, survived: int) -> None:
     """Add to a row of the table."""
     assert 0 <= survived <= tried
+    _add([row, tried, survived])
+
+
+def note(fault: str, seconds: float | None, lost: float | None) -> None:
+    """Add a fault of a host that was survived.
+
+    Arguments:
+        fault: what happened.
+        seconds: from the fault to the end of the last process; None where none had to end.
+        lost: seconds of work that were lost.
+    """
+    _add({"fault": fault, "seconds": seconds, "lost": lost})
+
+
+def _add(entry: object) -> None:
     if TABLE:
         with Path(TABLE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps([row, tried, survived]) + "\n")
+            file.write(json.dumps(entry) + "\n")
 
 
 @contextmanager
@@ -41,9 +56,32 @@ def trial(row: str) -> Iterator[None]:
 def rows(path: Path) -> dict[str, list[int]]:
     """The table so far: row → tried, survived."""
     found: dict[str, list[int]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
-        row, tried, survived = json.loads(line)
-        total = found.setdefault(row, [0, 0])
-        total[0] += tried
-        total[1] += survived
+    for entry in _entries(path):
+        if isinstance(entry, list):
+            row, tried, survived = entry
+            total = found.setdefault(row, [0, 0])
+            total[0] += tried
+            total[1] += survived
     return found
+
+
+def host_faults(path: Path) -> dict[str, tuple[int, float | None, float | None]]:
+    """Fault of a host → how often it was survived, longest seconds to the end, most lost."""
+    found: dict[str, list[dict]] = {}
+    for entry in _entries(path):
+        if isinstance(entry, dict):
+            found.setdefault(entry["fault"], []).append(entry)
+
+    def most(notes: list[dict], name: str) -> float | None:
+        known = [note[name] for note in notes if note[name] is not None]
+        return max(known) if known else None
+
+    return {
+        fault: (len(notes), most(notes, "seconds"), most(notes, "lost"))
+        for fault, notes in found.items()
+    }
+
+
+def _entries(path: Path) -> list:
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [json.loads(line) for line in lines]

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from symnmf.analysis.shared_columns import load_in_shares, shareable
 from symnmf.data import IsMatrix, Panel, read_matrix, read_panel, sensible_matrix
+from symnmf.data.panel import PanelSummary
 from symnmf.dependence import estimate
 from symnmf.distributed import ProcessGroup
 from symnmf.distributed.agreement import all_or_none, digest_of, require_same, row_digests
@@ -74,6 +76,15 @@ def load_data(
         if kind == "matrix" or (kind == "auto" and _is_matrix(data, path)):
             return _matrix(data, path, {**record, "kind": "matrix"}, diagonal, process_group)
 
+        if shareable(path, kind, dependence, dependence_options, options, process_group):
+            assert path is not None
+            assert process_group is not None
+            shared = load_in_shares(
+                path, kind, dependence, dependence_options, options, process_group
+            )
+            if shared is not None:
+                return _shared(*shared, record)
+
         def read() -> Panel | None:
             """The table; None if it is a matrix after all."""
             if isinstance(data, Panel):
@@ -99,6 +110,13 @@ def load_data(
     record["summary"] = asdict(panel.summary)
     S = S if process_group is None else shard(S, process_group)
     return LoadedData(S, panel, (*panel.summary.steps, *done), record)
+
+
+def _shared(S: SymmetricOperator, summary: PanelSummary, record: dict[str, Any]) -> LoadedData:
+    """What was read and estimated in shares: no process has the table."""
+    done = () if S.provenance is None else tuple(S.provenance.steps)
+    record |= {"panel": list(summary.steps), "dependence": list(done), "summary": asdict(summary)}
+    return LoadedData(S, None, (*summary.steps, *done), record)
 
 
 def _require_same_table(panel: Panel | None, what: str, group: ProcessGroup | None) -> None:

@@ -17,7 +17,10 @@ from symnmf.core.solver import Solver
 from symnmf.data import Panel
 from symnmf.data.suspects import suspects_table
 from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
-from symnmf.dependence.correlation_estimate import CorrelationEstimate
+from symnmf.dependence.correlation_estimate import (
+    CorrelationEstimate,
+    SharedCorrelationEstimate,
+)
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.display import html_table
 from symnmf.distributed import ProcessGroup
@@ -139,7 +142,8 @@ class Analysis:
         provenance = self.operator.provenance
         if isinstance(provenance, TailEstimate):
             return "tail" if provenance.tail == "lower" else "gains"
-        return "correlation" if isinstance(provenance, CorrelationEstimate) else "matrix"
+        known = isinstance(provenance, CorrelationEstimate | SharedCorrelationEstimate)
+        return "correlation" if known else "matrix"
 
 
 def analyse(
@@ -297,11 +301,14 @@ def analyse(
 def _check_weights(loaded: LoadedData, weights: Any) -> None:
     """Refuse weights that cannot be used, before the fit."""
     if loaded.panel is None:
+        shared = "panel" in loaded.record
         raise InvalidInput(
             "weights",
-            "were given with a matrix",
-            "Pass a table of prices or returns, or no weights",
-        )
+            "need the whole table, which processes read in shares" if shared
+            else "were given with a matrix",
+            "Leave them out, or use one process" if shared
+            else "Pass a table of prices or returns, or no weights",
+        )  # fmt: skip
     given = by_name(weights)
     unknown = (
         [x for x in given if x not in loaded.panel.names] if isinstance(given, Mapping) else []

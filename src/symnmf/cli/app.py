@@ -137,19 +137,48 @@ def main() -> None:
     warnings.showwarning = as_line  # type: ignore[assignment]
     handle_batch_signals()
     try:
-        app()
+        _run()
     except (SymnmfError, OSError) as wrong:
         number = process_number()
-        shared = isinstance(wrong, PeerLost | InvalidFile | NotEnough)
+        shared = isinstance(wrong, InvalidFile | NotEnough)
         # One line a host; errors of other kinds are the same in all processes.
-        if number == 0 or (shared and local_number() == 0):
+        first = number == 0 or (shared and local_number() == 0)
+        if wrong.spoken if isinstance(wrong, PeerLost) else first:
             who = "Error" if number == 0 else f"Error in process {number}"
             Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
-        lost = isinstance(wrong, PeerLost)  # another attempt may succeed, unlike with wrong input
-        sys.exit(3 if lost else exit_code(2))
+        if isinstance(wrong, PeerLost):  # another attempt may succeed, unlike with wrong input
+            _leave_at_once(3)
+        sys.exit(exit_code(2))
     except Exception as wrong:
         _report_bug(wrong)
         sys.exit(4)
+
+
+def _run() -> None:
+    """Run the command; a signal before or after it counts as one during it.
+
+    Typer answers every interrupt outside of a command with 130, without a word.
+    """
+    from symnmf.distributed.batch_signals import RESUME_ME, stopped_by
+    from symnmf.distributed.environment import exit_code, process_number
+
+    try:
+        app()
+    except (SystemExit, KeyboardInterrupt) as end:
+        by = stopped_by()
+        if by is None or (isinstance(end, SystemExit) and end.code != 130):
+            raise
+        if process_number() == 0:
+            words = f"Stopped by {by}.{AGAIN.get(''.join(sys.argv[1:2]), '')}"
+            Console(stderr=True).print(words, **PLAIN)
+        raise SystemExit(exit_code(RESUME_ME)) from None
+
+
+def _leave_at_once(code: int) -> None:
+    """End the process without closing its connections, which would wait for the lost process."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def _report_bug(wrong: Exception) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from symnmf.cli.app import app
 from symnmf.cli.output import Output
-from symnmf.cli.shared_options import Json
+from symnmf.cli.shared_options import Device, Json, fits_on
 from symnmf.display import counted
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def compare(
         bool,
         typer.Option("--chance/--no-chance", help="Say whether the change is more than chance."),
     ] = True,
+    device: Device = None,
     as_json: Json = False,
 ) -> None:
     """Compare two runs, or a run with classes: what changed, and is it more than chance.
@@ -63,7 +64,8 @@ def compare(
     shown = Output(as_json)
     shown.line(f"Adjusted Rand index {found.ari:.2f} (1: the same groups, 0: chance)", "bold")
     shown.line(f"{counted(len(both), 'name')} in both; {len(found.moved)} moved")
-    change, why = _tested_change(runs[0], runs[1], data) if chance else (None, "")
+    with fits_on(device):
+        change, why = _tested_change(runs[0], runs[1], data) if chance else (None, "")
     for line in _change_lines(change, why):
         shown.line(line)
     sure = set() if change is None else set(change.movers)

@@ -182,10 +182,10 @@ def read_panel(
     work = load_table(table, Reading.of(columns, decimal, dates, sheet, drop, kind))
     rows_in, columns_in = work.values.shape
     _check_names(work)
-    _check_numbers(work)
+    check_numbers(work)
     drop_sentinels(work)
-    _sort_dates(work)
-    _between(work, start, end)
+    sort_dates(work)
+    between(work, start, end)
     holes = int(np.isnan(work.values).sum())
     drop_empty(work)
     if kind == "auto":
@@ -195,12 +195,12 @@ def read_panel(
     if missing == "error":
         check_complete(work)
     if kind == "prices":
-        _to_returns(work, returns)
+        to_returns(work, returns)
     else:
         _note_gaps(work, "rows")
     suspects = treat_suspects(work, kind, returns, jumps, missing)
     lost = apply_policy(work, missing, max_missing)
-    _drop_constant(work)
+    drop_constant(work)
     rows, columns_left = work.values.shape
     if rows < MIN_ROWS or columns_left < MIN_COLUMNS:
         raise InvalidTable(
@@ -245,7 +245,8 @@ def _check_names(work: Table) -> None:
         seen[name] = j
 
 
-def _check_numbers(work: Table) -> None:
+def check_numbers(work: Table) -> None:
+    """Raise an error where a number is infinite."""
     bad = np.isinf(work.values)
     if bad.any():
         i, j = np.argwhere(bad)[0]
@@ -256,7 +257,8 @@ def _check_numbers(work: Table) -> None:
         )
 
 
-def _sort_dates(work: Table) -> None:
+def sort_dates(work: Table) -> None:
+    """Sort the rows by date; a row that occurs twice counts once."""
     if work.dates is None:
         return
     if (np.diff(work.dates) < np.timedelta64(0)).any():
@@ -284,7 +286,7 @@ def _sort_dates(work: Table) -> None:
     )
 
 
-def _between(work: Table, start: str | None, end: str | None) -> None:
+def between(work: Table, start: str | None, end: str | None) -> None:
     """Keep the rows from one date to another."""
     if start is None and end is None:
         return
@@ -323,7 +325,8 @@ def _date(argument: str, text: Any) -> np.datetime64:
     return stamp
 
 
-def _to_returns(work: Table, returns: str) -> None:
+def to_returns(work: Table, returns: str) -> None:
+    """Replace prices by returns."""
     before = int(np.isnan(work.values).sum())
     _note_gaps(work, "returns")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -333,7 +336,7 @@ def _to_returns(work: Table, returns: str) -> None:
             changes = work.values[1:] / work.values[:-1] - 1
     work.keep_rows(np.arange(1, len(work.values)))
     work.values = changes
-    _check_numbers(work)
+    check_numbers(work)
     work.steps.append(f"{returns} returns of prices")
     after = int(np.isnan(work.values).sum())
     if before:
@@ -366,7 +369,8 @@ def _note_gaps(work: Table, noun: str) -> None:
     )
 
 
-def _drop_constant(work: Table) -> None:
+def drop_constant(work: Table) -> None:
+    """Leave out columns that never change."""
     with np.errstate(invalid="ignore", over="ignore"):
         high, low = (
             f(work.values, axis=0, initial=s, where=~np.isnan(work.values))

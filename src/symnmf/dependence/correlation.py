@@ -98,7 +98,7 @@ def abs_correlation(
         scores, share = without_market(scores)
         steps.append(f"leading component removed: {100 * share:.3g} % of the variance")
     alpha = _intensity(shrinkage, scores)
-    steps.append(_shrunk(alpha))
+    steps.append(shrunk_words(alpha))
     if folder is not None:
         return _on_disk(Path(folder), panel, scores, alpha, wanted, steps, dtype)
     require_memory(
@@ -121,7 +121,7 @@ def abs_correlation(
         steps.append(f"eigenvalues below {edge:.3g} set to their mean")
         tiles = iter([(slice(0, n), slice(0, n), R)])
     S, _, hedges = absolute(tiles, n, dtype, positive)
-    steps.append(_signs(hedges, n, positive))
+    steps.append(signs_words(hedges, n, positive))
     provenance = CorrelationEstimate(alpha, scores, hedges, tuple(steps), below)
     return DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0), panel.names, provenance=provenance)
 
@@ -141,16 +141,18 @@ def abs_from_product(
     scores = standardize(X)
     alpha = _intensity("auto", scores)
     S, _, negative = absolute(iter([(slice(0, n), slice(0, n), R)]), n, dtype)
-    steps = (f"z-scores of {samples} observations", _shrunk(alpha), _signs(negative, n))
+    steps = (f"z-scores of {samples} observations", shrunk_words(alpha), signs_words(negative, n))
     provenance = CorrelationEstimate(alpha, scores, negative, steps)
     return DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0), names, provenance=provenance)
 
 
-def _shrunk(alpha: float) -> str:
+def shrunk_words(alpha: float) -> str:
+    """A sentence about the shrinkage."""
     return f"shrunk towards the identity by {alpha:.4g}" if alpha else "not shrunk"
 
 
-def _signs(negative: int, n: int, positive: bool = False) -> str:
+def signs_words(negative: int, n: int, positive: bool = False) -> str:
+    """A sentence about the negative correlations."""
     pairs = n * (n - 1) // 2
     done = "they count as zero" if positive else "their absolute values are used"
     return f"{negative} of {pairs} correlations are negative; {done}"
@@ -198,10 +200,21 @@ def _on_disk(
 
 def _intensity(shrinkage: str | float, scores: Tensor) -> float:
     n, samples = scores.shape
+    given = given_intensity(shrinkage, n, samples)
+    return ledoit_wolf(scores) if given is None else given
+
+
+def given_intensity(shrinkage: str | float, n: int, samples: int) -> float | None:
+    """The intensity of the shrinkage where it is known without the scores; otherwise None.
+
+    Example:
+        >>> given_intensity("auto", 10, 1000), given_intensity(0.2, 10, 1000)
+        (0.0, 0.2)
+    """
     if shrinkage == "none" or (shrinkage == "auto" and n / samples <= SHRINKAGE_RATIO):
         return 0.0
     if shrinkage in ("auto", "ledoit-wolf"):
-        return ledoit_wolf(scores)
+        return None
     if not isinstance(shrinkage, str) and 0 <= shrinkage <= 1:
         return float(shrinkage)
     raise InvalidInput(

@@ -53,3 +53,20 @@ class CorrelationEstimate(Provenance):
             rows = S.block(everything[part], everything).to(torch.float64)
             out[part] = (rows * self.signs(everything[part], everything)) @ v
         return out
+
+
+@dataclass(frozen=True)
+class SharedCorrelationEstimate(Provenance):
+    """How an absolute correlation was estimated by processes that read their own columns.
+
+    No process has all scores, so that the signs of single correlations are not known afterwards.
+
+    Attributes:
+        intensity: intensity of the shrinkage.
+        negative: number of pairs with a negative correlation.
+        steps: descriptions of the estimate, in order.
+    """
+
+    intensity: float
+    negative: int
+    steps: tuple[str, ...]

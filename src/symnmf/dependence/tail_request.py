@@ -138,8 +138,8 @@ class TailRequest:
         radii = np.sqrt(np.nansum(heavy * heavy, axis=1))
         chosen, threshold = self.rule.exceedances(radii)
         days = keep_largest(chosen, radii, self.decluster)
-        self._enough(len(days), len(radii))
-        steps.append(f"{self._what} on {self.margins} margins with index {self.alpha:g}")
+        self.enough(len(days), len(radii))
+        steps.append(f"{self.what} on {self.margins} margins with index {self.alpha:g}")
         if self.estimator == "pairwise":
             n = X.shape[1]
             require_memory(
@@ -158,7 +158,7 @@ class TailRequest:
                     f"of extremes of a pair within {self.decluster} rows only the largest is used"
                 )
             matrix = self._pairs(X, heavy, holes)
-            about = self._about(days, radii[days], threshold, np.ones(n), 0, steps)
+            about = self.about(days, radii[days], threshold, np.ones(n), 0, steps)
             return DenseOperator(
                 torch.from_numpy(matrix).to(self.dtype), self.panel.names, provenance=about
             )
@@ -171,7 +171,7 @@ class TailRequest:
             steps.append(f"{left_out} of them left out: a larger one was near")
         angles = torch.from_numpy((heavy[days] / radii[days, None]).T.copy())
         scales = (angles.square().sum(dim=1) * (len(angles) / len(days))).numpy()
-        about = self._about(days, radii[days], threshold, scales, left_out, steps)
+        about = self.about(days, radii[days], threshold, scales, left_out, steps)
         return unit_diagonal_gram(angles, self.dtype, self.panel.names, about)
 
     def _pairs(self, X: np.ndarray, heavy: np.ndarray, holes: bool) -> np.ndarray:
@@ -201,7 +201,7 @@ class TailRequest:
             raise InvalidInput(
                 "radius", f"is not a threshold for estimator={self.estimator!r}", "Pass q"
             )
-        q, words = self._share(len(X))
+        q, words = self.share_of(len(X))
         steps += words
         names = self.panel.names
         ones = np.ones(X.shape[1])
@@ -214,7 +214,7 @@ class TailRequest:
             scores = PairScores(X, names)
             matrix = weights_with_holes(scores, q, self.weight, centred=self._centred)
             share = np.where(np.isnan(X), 0.0, 1.0).mean(axis=1)
-            about = self._about(begins, share, 1.0, ones, 0, steps, q)
+            about = self.about(begins, share, 1.0, ones, 0, steps, q)
             return DenseOperator(torch.from_numpy(matrix).to(self.dtype), names, provenance=about)
         B = unit_weights(X, q, self.weight, names)
         return self._gram(B, begins, steps, q)
@@ -233,7 +233,7 @@ class TailRequest:
             u: (n, T) scores of its returns; large returns have large scores.
         """
         T = u.shape[1]
-        q, steps = self._share(T)
+        q, steps = self.share_of(T)
         scores = 1 - u if self.tail == "lower" else u
         X = -panel.values if self.tail == "lower" else panel.values
         B = scaled_rows(tail_weights(scores, q, self.weight), X, panel.names)
@@ -242,14 +242,14 @@ class TailRequest:
             self.decluster, self.volatility, self.allow_few, self.dtype,
         )._gram(B, np.arange(T), steps, q)  # fmt: skip
 
-    def _share(self, T: int) -> tuple[float, list[str]]:
+    def share_of(self, T: int) -> tuple[float, list[str]]:
         """Fraction of T observations that have a weight, and a sentence about it."""
         q = {"q": self.rule.value, "quantile": 1 - self.rule.value}.get(
             self.rule.name, min(1.0, self.rule.value / T)
         )
-        self._enough(int(q * T + 1e-9), T)
+        self.enough(int(q * T + 1e-9), T)
         return q, [
-            f"{self._what}: {self.weight} weights of the observations of each instrument above its "
+            f"{self.what}: {self.weight} weights of the observations of each instrument above its "
             f"quantile {1 - q:.4g} ({self.rule.name} = {self.rule.value:g})"
         ]
 
@@ -270,10 +270,10 @@ class TailRequest:
             matrix, negative = semicorrelation(B)
             steps = [*steps, f"correlation of the weights; {negative} of {n * (n - 1) // 2} are "
                      "negative and count as zero"]  # fmt: skip
-            about = self._about(begins[used], sizes[used], typical, ones, 0, steps, q)
+            about = self.about(begins[used], sizes[used], typical, ones, 0, steps, q)
             names = self.panel.names
             return DenseOperator(matrix.to(self.dtype), names, provenance=about)
-        about = self._about(begins[used], sizes[used], typical, ones, 0, steps, q)
+        about = self.about(begins[used], sizes[used], typical, ones, 0, steps, q)
         factor = torch.from_numpy(B[:, used] if len(used) < B.shape[1] else B).to(self.dtype)
         return GramOperator(factor, names=self.panel.names, provenance=about)
 
@@ -284,10 +284,12 @@ class TailRequest:
         return self.estimator == "semicorrelation"
 
     @property
-    def _what(self) -> str:
+    def what(self) -> str:
+        """The tail in a word."""
         return "losses" if self.tail == "lower" else "gains"
 
-    def _enough(self, found: int, observations: int) -> None:
+    def enough(self, found: int, observations: int) -> None:
+        """Raise an error if there are too few exceedances."""
         if found >= (1 if self.allow_few else MIN_EXCEEDANCES):
             return
         remedy = f"take a larger {called('q')}"
@@ -301,7 +303,7 @@ class TailRequest:
             + (f", or pass {spelled('allow_few', True)} for fewer" if offered("allow_few") else ""),
         )
 
-    def _about(
+    def about(
         self,
         rows: np.ndarray,
         sizes: np.ndarray,
@@ -311,6 +313,7 @@ class TailRequest:
         steps: list[str],
         q: float | None = None,
     ) -> TailEstimate:
+        """What is recorded about the estimate."""
         T = len(self.panel.values)
         return TailEstimate(
             tail=self.tail,

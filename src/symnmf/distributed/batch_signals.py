@@ -11,6 +11,10 @@ RESUME_ME = 75
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGUSR1") if hasattr(signal, name))
 
 
+#: The first signal that asked this process to end.
+_asked: list[int] = []
+
+
 class Stopped(KeyboardInterrupt):
     """A batch system asked the program to end: the same command continues later.
 
@@ -25,7 +29,13 @@ class Stopped(KeyboardInterrupt):
 
 def raise_stopped(number: int, _: object) -> None:
     """Handler that ends what is going on, as Ctrl-C does."""
+    _asked.append(number)
     raise Stopped(number)
+
+
+def stopped_by() -> str | None:
+    """Name of the signal that asked this process to end; None without one."""
+    return signal.Signals(_asked[0]).name if _asked else None
 
 
 def handle_batch_signals() -> None:

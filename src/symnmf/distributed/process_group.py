@@ -15,15 +15,22 @@ import torch
 from torch import Tensor
 
 from symnmf.distributed.agreement import require_same
-from symnmf.distributed.environment import processes_on_this_machine, under_torchrun
+from symnmf.distributed.environment import (
+    local_number,
+    processes_on_this_machine,
+    under_torchrun,
+)
 from symnmf.distributed.native_log import native_log, remove_native_log
 from symnmf.errors import InvalidInput, PeerLost, SymnmfError
 from symnmf.numerics import CHUNKS
 
 #: Seconds that a process waits for another, and seconds between two heartbeats.
-TIMEOUT, BEAT = 300.0, 1.0
-#: Seconds that a process spends on finding out which process was lost.
-INQUIRY = 3.0
+TIMEOUT, BEAT = 300.0, 0.5
+#: Heartbeats during which a process finds out which one was lost, and during which the first
+#: process, which keeps the heartbeats, stays for the others.
+INQUIRY, COURTESY = 4, 2
+#: Key that says that a process lost another.
+FAILED = "symnmf/failed"
 
 
 T = TypeVar("T")
@@ -41,8 +48,12 @@ class ProcessGroup:
 
         self.process_index, self.process_count = dist.get_rank(), dist.get_world_size()
         self._dist = dist
-        self._calls, self._beat = 0, 0.0
+        self._calls, self._beats = 0, 0
+        self._left, self._failed, self._known = (threading.Event() for _ in range(3))
+        self._lost: list[int] = []
         self._store = dist.distributed_c10d._get_default_store()
+        if self.process_count > 1:
+            threading.Thread(target=self._watch, daemon=True).start()
         self.hosts: list[str] = []
         self.hosts = self.texts(socket.gethostname())
 
@@ -147,47 +158,82 @@ class ProcessGroup:
     def leave(self) -> None:
         """Wait for the other processes and end the group; to be called before the process ends."""
         self._call(self._dist.barrier)
+        self._left.set()
         _end()
         remove_native_log()
 
     def _call(self, collective: Callable[[], T]) -> T:
-        """Run a collective operation; if it fails, PeerLost names the processes that are behind."""
+        """Run a collective operation; if it fails, PeerLost names the lost processes."""
         self._calls += 1
         try:
-            if time.monotonic() - self._beat > BEAT:
-                self._beat = time.monotonic()
-                self._store.set(f"symnmf/{self.process_index}", str(self._calls))
             return collective()
         except RuntimeError as broken:
-            raise PeerLost(self._failure(str(broken).splitlines()[0])) from broken
+            raise self._failure(str(broken).splitlines()[0]) from broken
 
-    def _failure(self, reason: str) -> str:
-        """Message that names the processes whose last heartbeat is behind."""
-        found: list[list[int]] = []
-        inquiry = threading.Thread(target=lambda: found.append(self._behind()), daemon=True)
-        inquiry.start()
-        inquiry.join(INQUIRY)  # the store may be on the host that was lost
-        behind = found[0] if found else [0]
+    def _failure(self, reason: str) -> PeerLost:
+        """Error that names the processes that are dead or behind.
+
+        The first process of a host that is not behind tells a person.
+        """
+        self._failed.set()
+        # The store may be on the host that was lost; then nobody answers.
+        known = self._known.wait((INQUIRY + 2) * BEAT)
+        behind = self._lost if known else [0]
+        if self.process_index == 0:
+            time.sleep(COURTESY * BEAT)
         names = ", ".join(self.name(p) for p in behind) or f"a process of {self.process_count}"
         log = native_log()
         details = reason if log is None else f"details are in {log}"
         if log is not None:
             os.write(2, f"{reason}\n".encode())
-        return (
+        here = [p for p, host in enumerate(self.hosts) if host == self.hosts[self.process_index]]
+        speaker = next((p for p in here if p not in behind), self.process_index)
+        return PeerLost(
             f"{names} did not respond ({details}). Check its machine; run again with --resume to "
-            "resume from the last checkpoint."
+            "resume from the last checkpoint.",
+            spoken=speaker == self.process_index,
         )
 
-    def _behind(self) -> list[int]:
-        """Processes whose last heartbeat is behind that of this process."""
+    def _watch(self) -> None:
+        """Tell the others how far this process is, also while it waits for them; in a thread.
+
+        When one process has lost another, all of them find out at the same time which one it was,
+        before the first of them ends.
+        """
         try:
-            self._store.set(f"symnmf/{self.process_index}", str(self._calls))
-            time.sleep(2 * BEAT)  # time for the heartbeats of the other processes
-            keys = [f"symnmf/{process_index}" for process_index in range(self.process_count)]
-            calls = [int(self._store.get(key)) if self._store.check([key]) else 0 for key in keys]
-            return [p for p, count in enumerate(calls) if count < self._calls]
+            while not self._left.is_set():
+                self._beat()
+                if self._failed.is_set():
+                    self._store.set(FAILED, "1")
+                if self._store.check([FAILED]) and not self._known.is_set():
+                    self._lost = self._inquire()
+                    self._known.set()
+                (self._left if self._known.is_set() else self._failed).wait(BEAT)
         except RuntimeError:  # the store ended with process 0
-            return [0]
+            if not self._known.is_set():
+                self._lost = [0]
+                self._known.set()
+
+    def _beat(self) -> None:
+        self._beats += 1
+        self._store.set(f"symnmf/{self.process_index}", f"{self._calls} {self._beats}")
+
+    def _inquire(self) -> list[int]:
+        """Processes whose heart does not beat; if there are none, those that are behind."""
+        before = self._heard()
+        for _ in range(INQUIRY):
+            time.sleep(BEAT)
+            self._beat()
+        now = self._heard()
+        others = [p for p in range(self.process_count) if p != self.process_index]
+        dead = [p for p in others if now[p] == before[p]]
+        return dead or [p for p in others if now[p][0] < self._calls]
+
+    def _heard(self) -> list[tuple[int, int]]:
+        """Calls and heartbeats of every process."""
+        keys = [f"symnmf/{process_index}" for process_index in range(self.process_count)]
+        texts = [self._store.get(key).split() if self._store.check([key]) else () for key in keys]
+        return [(int(text[0]), int(text[1])) if text else (0, 0) for text in texts]
 
 
 class Sharing(Protocol):
@@ -255,7 +301,7 @@ def join(timeout: float = TIMEOUT, device: str | None = None) -> ProcessGroup | 
         try:
             dist.init_process_group(backend, timeout=timedelta(seconds=timeout))
         except RuntimeError as broken:
-            raise PeerLost(_unmet(timeout)) from broken
+            raise PeerLost(_unmet(timeout), spoken=local_number() == 0) from broken
         atexit.register(_end)  # gloo threads that outlive the interpreter abort it
     if dist.get_world_size() > CHUNKS:
         raise InvalidInput(

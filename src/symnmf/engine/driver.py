@@ -18,6 +18,7 @@ from symnmf.core.problem import Problem
 from symnmf.core.result import Result, Status
 from symnmf.core.solver import Check, Solver, State
 from symnmf.distributed.batch_signals import SIGNALS, Stopped
+from symnmf.distributed.environment import local_number
 from symnmf.distributed.process_group import first_decides
 from symnmf.engine.criterion import Monitor, RunMonitor
 from symnmf.engine.interrupts import Interrupts
@@ -217,7 +218,8 @@ class _Driver:
         if not problem.S.same(self.state.H):
             raise PeerLost(
                 "the processes hold different factors: they must run the same program with the "
-                "same number of threads on the same kind of machine. Run again with --resume."
+                "same number of threads on the same kind of machine. Run again with --resume.",
+                spoken=local_number() == 0,
             )
         H = problem.zero_empty_rows(self.state.H)
         check = self.monitor.measure(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from symnmf.distributed.agreement import require_same, row_digests
 from symnmf.distributed.process_group import ProcessGroup
@@ -33,12 +34,29 @@ def shard(S: SymmetricOperator, process_group: ProcessGroup) -> SymmetricOperato
     require_same(process_group, "S", copy, SAME_COPY)
     edges, share = chunk_edges(S.n), process_group.share()
     mine = S.rows.whole[edges[share.start] : edges[share.stop]]
-    # The rows keep the alignment that they have in the whole array: digits may depend on it.
-    pad = edges[share.start] * mine.shape[1] % 64
-    buffer = torch.empty(pad + mine.numel(), dtype=mine.dtype, device=process_group.device)
-    data = buffer[pad:].view(mine.shape).copy_(mine)
+    data = own_rows(S.n, mine.shape[1], mine.dtype, process_group, process_group.device)
+    data.copy_(mine)
     rows = Rows.shared_out(data, S.n, process_group, device=process_group.device)
     if isinstance(S, DenseOperator):
         return DenseOperator.of(rows, S.frob_sq(), S.mean() * S.n**2, S.names, S.provenance)
     d = None if S.d is None else S.d.to(process_group.device)
     return GramOperator(rows, d, S.names, S.provenance)
+
+
+def own_rows(
+    n: int, width: int, dtype: torch.dtype, process_group: ProcessGroup, device: torch.device
+) -> Tensor:  # (own rows, width)
+    """Memory for the rows of this process.
+
+    The rows keep the alignment that they have in the whole array: digits may depend on it.
+
+    Arguments:
+        n, width: shape of the whole array.
+        dtype: type of the array.
+        process_group: the processes that share the rows.
+        device: where the memory is.
+    """
+    edges, share = chunk_edges(n), process_group.share()
+    begin, count = edges[share.start], edges[share.stop] - edges[share.start]
+    pad = begin * width % 64
+    return torch.empty(pad + count * width, dtype=dtype, device=device)[pad:].view(count, width)

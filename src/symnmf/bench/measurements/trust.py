@@ -7,4 +7,11 @@ from symnmf.bench.measurement import MeasuredTable, Measurement
 TRUST = MeasuredTable(
     "trust", "Trust", ("what was tried",), ("tried", "survived"), {"survived": "lower"}
 )
-MEASUREMENT = Measurement("trust", "What was tried and what survived", (TRUST,))
+HOSTS = MeasuredTable(
+    "trust-hosts",
+    "Faults of hosts and links: longest wait for the end of all processes, most work lost",
+    ("fault",),
+    ("survived", "seconds to the end", "seconds of work lost"),
+    {},
+)
+MEASUREMENT = Measurement("trust", "What was tried and what survived", (TRUST, HOSTS))
