@@ -28,10 +28,11 @@ from symnmf.engine import Callback, JsonProgress, Monitor, Progress, certify_exa
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called
 from symnmf.numerics import one_thread_if_small
-from symnmf.operators import DenseOperator, as_operator
+from symnmf.operators import as_operator
 from symnmf.operators.conversion import frame_names
 from symnmf.operators.devices import resolve_device
-from symnmf.operators.observed_entries import ObservedEntries, observed_entries
+from symnmf.operators.observed_entries import ObservedMatrix, observed_entries
+from symnmf.operators.observed_sparse import is_sparse, sparse_observed
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import require_workspace
@@ -76,9 +77,11 @@ def factorize(
         mask: (n, n) truth values, True where S is observed; or ``"nan"`` for the entries that are
             not NaN. The fit is then to the observed entries, by ``"admm"`` unless another solver
             that only multiplies with S is chosen (:data:`WITHOUT_ENTRIES` lists them), and the
-            certificate says over which share of the entries its error is. S is made dense.
+            certificate says over which share of the entries its error is. For a sparse S a mask
+            may be sparse (what it stores is observed), and ``"nan"`` counts entries that are not
+            stored as zero, not as missing; no n×n array is made then.
         weights: (n, n) numbers of at least zero, instead of a mask: the weight of the squared
-            error of each entry; zero where an entry is missing.
+            error of each entry; zero where an entry is missing. Sparse weights for a sparse S.
         seed: seed of the start and of every draw; the same seed gives the same answer.
         start: ``"random"`` (as in the paper), ``"uniform"`` (entries in [0, 1], as in the paper's
             public code), ``"nndsvd"``, or an (n, k) factor H0; by default the start that the
@@ -125,7 +128,7 @@ def factorize(
         start = torch.from_numpy(np.array(start, dtype=np.float64))
     if mask is not None or weights is not None:
         check_observed(mask, weights, checkpoint, device)
-        seen = observed_entries(S, mask, weights, dtype, frame_names(S))
+        seen = _observed(S, mask, weights, dtype)
         problem, request = _observed_problem(seen, k, solver, seed, start, n_init, options)
         return run(
             problem,
@@ -172,8 +175,15 @@ def _observed_monitor(kkt_gate: float | None, n: int) -> Monitor:
     return Monitor(kkt_gate=kkt_gate or OBSERVED_GATE * Monitor().gate(n), stagnation=1e-7)
 
 
+def _observed(S: Any, mask: Any, weights: Any, dtype: torch.dtype | None) -> ObservedMatrix:
+    """The observed entries: sparse where S and what is observed or missing are."""
+    names = frame_names(S)
+    found = sparse_observed(S, mask, weights, dtype, names) if is_sparse(S) else None
+    return found or observed_entries(S, mask, weights, dtype, names)
+
+
 def _observed_problem(
-    S: ObservedEntries,
+    S: ObservedMatrix,
     k: int,
     solver: str | Solver[Any],
     seed: int,
@@ -192,12 +202,12 @@ def _observed_problem(
     request = Request.of(name, 1, options)
     if start is None:
         starts = N_INIT if n_init is None else n_init
-        filled = DenseOperator(S.completed().clamp_(min=0))
+        filled = S.completed()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is returned has warnings of its own
             start = run(Problem(filled, k, seed), Request(n_init=starts)).H
             # A second time, with the missing entries as the first fit has them.
-            filled = DenseOperator(S.completed(start.to(S.dtype)).clamp_(min=0))
+            filled = S.completed(start.to(S.dtype))
             start = run(Problem(filled, k, seed, start.to(S.dtype)), Request(n_init=1)).H
     return ObservedProblem(S, k, seed, start), request
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import symnmf as sn
 from helpers import SEEDS, market
@@ -33,7 +34,8 @@ def test_the_true_number_is_found_from_the_spectrum(kind, n, seed):
     found = suggest_rank(b.operator, seed=1)
     assert abs(found.k - b.k) <= 1
     assert found.gap in (found.k, found.k + 1)
-    assert f"gap after {found.gap}" in found.reasons[0]
+    assert f"{found.k} factors predict hidden entries best" in found.reasons[0]
+    assert f"gap after {found.gap}" in found.reasons[1]
     assert "only the matrix is known" in found.reasons[-1]
     assert found.products <= 30
     assert found.agreement[found.k] > 0.9
@@ -111,9 +113,76 @@ def test_the_same_seed_gives_the_same_answer():
     assert one.reasons == two.reasons
 
 
+def entries_of(panel):
+    """Absolute correlations without their table."""
+    return np.abs(np.corrcoef(panel.values.T))
+
+
+def test_hidden_entries_count_groups_that_have_no_gap():
+    sizes, strengths = [40, 30, 20, 14, 10, 10], [0.7, 1.0, 1.4, 0.8, 1.6, 1.2]
+    found = suggest_rank(entries_of(panel_with(sizes, T=500, strengths=strengths)))
+    assert found.k == 6
+    assert found.low <= 6 <= found.high
+    assert found.hidden.confirmed
+    assert list(found.hidden.numbers) == [0.1, 0.3]
+
+
+@pytest.mark.parametrize("common", [0.0, 1.0])
+def test_a_matrix_of_noise_or_of_one_factor_has_no_groups(common):
+    """Many instruments for few days: their entries share noise, which predicts itself."""
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(250, 150)) + common * rng.normal(size=(250, 1)) * rng.uniform(
+        0.5, 1.5, 150
+    )
+    found = suggest_rank(np.abs(np.corrcoef(values.T)))
+    assert found.k == 1
+    assert found.words == "no groups"
+    assert "does not predict hidden entries better" in found.reasons[0]
+
+
+def test_a_random_graph_has_no_groups_and_a_block_model_has_its_blocks():
+    rng = np.random.default_rng(2)
+    group = np.repeat(np.arange(4), 30)
+    for inside, k in ((0.1, 1), (0.35, 4)):
+        joined = rng.random((120, 120)) < np.where(group[:, None] == group, inside, 0.1)
+        A = np.triu(joined, 1).astype(float)
+        assert suggest_rank(A + A.T).k == k
+
+
+def test_a_largest_number_is_no_answer():
+    place = np.linspace(0, 1, 60)  # smooth: every further factor predicts
+    found = suggest_rank(np.exp(-8 * np.abs(place[:, None] - place)), 3)
+    assert set(found.hidden.numbers.values()) == {3}
+    assert found.hidden.k is None
+    assert any("do not tell the number" in reason for reason in found.reasons)
+
+
+def test_hidden_pairs_are_hidden_on_both_sides_of_the_diagonal():
+    """What is hidden does not reach the sketch: other values there change nothing."""
+    from symnmf.grouping import entry_hold_out
+
+    seen = []
+    rng = np.random.default_rng(0)
+    S = torch.from_numpy(np.abs(np.corrcoef(rng.normal(size=(50, 80))))).float()
+
+    def completed(matrix, known, p):
+        assert (known == known.T).all()
+        other = torch.where(known, matrix, 7.0)
+        seen.append(torch.equal(made(matrix, known, p), made(other, known, p)))
+        return made(matrix, known, p)
+
+    made, entry_hold_out._completed = entry_hold_out._completed, completed
+    try:
+        entry_hold_out._fits(S, 5, 0.3, 0)
+    finally:
+        entry_hold_out._completed = made
+    assert seen == [True] * entry_hold_out.SPLITS
+
+
 def test_a_spectrum_without_a_gap_is_said():
-    place = np.linspace(0, 1, 60)
+    place = np.linspace(0, 1, 30)  # too few instruments to hide entries
     found = suggest_rank(np.exp(-8 * np.abs(place[:, None] - place)))
+    assert found.hidden is None
     assert found.gap is None
     assert "no gap" in found.reasons[0]
     assert 1 <= found.k <= 10

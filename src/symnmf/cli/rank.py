@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,8 +34,8 @@ def rank(
 ) -> None:
     """Suggest a number of groups for a table or a matrix, with its range and the reasons.
 
-    A table shows what predicts other days and what is above noise; a matrix alone has only its
-    spectrum.
+    A table shows what predicts other days and what is above noise; a matrix alone shows what
+    predicts entries that were hidden, and its spectrum.
 
     \b
     Examples:
@@ -59,7 +59,7 @@ def rank(
     shown.line(found.words, "bold")
     for reason in found.reasons:
         shown.line(f"- {reason}")
-    document = {
+    document: dict[str, Any] = {
         "k": found.k,
         "low": found.low,
         "high": found.high,
@@ -70,4 +70,7 @@ def rank(
     }
     if found.prediction is not None:
         document["prediction"] = [float(v) for v in found.prediction.mean]
+    if found.hidden is not None:
+        numbers = found.hidden.numbers.items()
+        document["hidden_entries"] = [{"share": share, "k": k} for share, k in numbers]
     shown.document(document)

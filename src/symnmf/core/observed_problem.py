@@ -13,7 +13,8 @@ from symnmf.core.bounds import PLATEAU, ErrorBounds
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import Spectrum
 from symnmf.errors import InvalidInput
-from symnmf.operators.observed_entries import ObservedEntries
+from symnmf.operators.observed_entries import ObservedMatrix
+from symnmf.operators.wrappers import unwrap
 
 #: Steps towards the best single column.
 RANK_ONE_STEPS = 40
@@ -76,9 +77,11 @@ class ObservedProblem(Problem):
         k, seed, start: as for :class:`Problem`.
     """
 
-    def __init__(self, S: ObservedEntries, k: Any, seed: Any = 0, start: str | Tensor = "random"):
+    def __init__(self, S: ObservedMatrix, k: Any, seed: Any = 0, start: str | Tensor = "random"):
         super().__init__(S, k, seed, start)
-        self.observed = S
+        inner = unwrap(self.S)
+        assert isinstance(inner, ObservedMatrix)
+        self.observed = inner  # rescaled where the entries of S are far from one
         self.share: float | None = S.share
 
     def error(self, H: Tensor, SH: Tensor) -> float:
@@ -88,7 +91,8 @@ class ObservedProblem(Problem):
     @cached_property
     def empty(self) -> Tensor | None:
         """Rows whose observed entries are all zero; None if none is."""
-        none = self.observed.S.sum(dim=1) == 0
+        S = self.observed
+        none = S.weighted_sum(torch.ones(S.n, 1, dtype=S.dtype, device=S.device))[:, 0] == 0
         return none if bool(none.any()) else None
 
     @cached_property
@@ -112,13 +116,13 @@ class ObservedProblem(Problem):
     def _rank_one(self) -> float:
         """Error of one column, by steps h ← Z h / ‖h‖² of expectation and maximization."""
         S = self.observed
-        W = S.weights.to(S.dtype)
-        h = torch.full((S.n,), max(S.mean(), 1e-30) ** 0.5, dtype=S.dtype, device=S.device)
+        h = torch.full((S.n, 1), max(S.mean(), 1e-30) ** 0.5, dtype=S.dtype, device=S.device)
         for _ in range(RANK_ONE_STEPS):
-            size = h @ h
-            h = (h + (S.S @ h - h * (W @ h.square()) + h * size) / size.clamp(min=1e-30)) / 2
+            size = h.square().sum()
+            rest = S.weighted_sum(h) - h * S.weight_sum(h.square())
+            h = (h + (rest + h * size) / size.clamp(min=1e-30)) / 2
             h = h.clamp_(min=0)
-        return min(1.0, S.error(h[:, None]))
+        return min(1.0, S.error(h))
 
 
 def check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> None:

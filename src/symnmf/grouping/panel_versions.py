@@ -94,7 +94,8 @@ def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, 
     """Each column rotated in time by its own number of rows: no dependence between columns is left.
 
     The dependence within a column (volatility that clusters, trends) stays, except at one row. The
-    numbers of rows are evenly spaced, so that no two columns turn alike. Where there are more
+    numbers of rows are about evenly spaced, so that no two columns turn alike, and vary by up to
+    half of the space: two columns meet at other distances in every draw. Where there are more
     columns than rows, every further T columns have their blocks rearranged first, alike.
 
     Example:
@@ -106,7 +107,9 @@ def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, 
     order = rng.permutation(n)
     for begin in range(0, n, T):
         columns = order[begin : begin + T]
-        shift = (rng.integers(T) + np.arange(len(columns)) * T // len(columns)) % T
+        free = (T // len(columns) - 1) // 2 + 1
+        even = rng.integers(T) + np.arange(len(columns)) * T // len(columns)
+        shift = (even + rng.integers(free, size=len(columns))) % T
         rows = np.arange(T) if begin == 0 else _rearranged(T, rng)
         turned[:, columns] = values[rows[(np.arange(T)[:, None] + shift) % T], columns]
     return turned

@@ -12,14 +12,15 @@ from symnmf.core.problem import Problem
 from symnmf.data.panel import Panel
 from symnmf.defaults import DEPENDENCE, EVENTS_A_GROUP
 from symnmf.dependence import estimate
+from symnmf.grouping.entry_hold_out import EntryHoldOut, hold_out_entries
 from symnmf.grouping.panel_versions import Estimator
 from symnmf.grouping.rank_evidence import Prediction, above_noise, predict, split_groups
 from symnmf.grouping.rank_spectrum import (
     COMPARED_STARTS,
     SpectralEvidence,
+    matrix_suggestion,
     panel_of_scores,
     spectral_evidence,
-    spectral_suggestion,
 )
 from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.options import whole_number
@@ -32,7 +33,7 @@ class RankSuggestion:
 
     Attributes:
         k: the suggested number; 1 where there are no groups.
-        low, high: range of numbers that do nearly as well; both are k where only S is known.
+        low, high: range of numbers that do nearly as well.
         reasons: sentences, the deciding one first.
         values: (p,) leading eigenvalues of S.
         ratios: (p − 1,) λ_j / λ_{j+1}.
@@ -51,6 +52,7 @@ class RankSuggestion:
             only S is known.
         by_prediction: the number that predicts best; None where only S is known.
         by_noise: number of eigenvalues above those of noise; None where only S is known.
+        hidden: prediction of hidden entries, where only S is known and its size allows it.
     """
 
     k: int
@@ -69,6 +71,7 @@ class RankSuggestion:
     noise: np.ndarray | None = None
     by_prediction: int | None = None
     by_noise: int | None = None
+    hidden: EntryHoldOut | None = None
 
     @property
     def words(self) -> str:
@@ -100,8 +103,9 @@ def suggest_rank(
 
     Arguments:
         data: a :class:`symnmf.data.Panel`; or a matrix or operator S. The observations behind an
-            S of :func:`symnmf.abs_correlation` are known. For other matrices only the spectrum
-            is, which the reasons then state.
+            S of :func:`symnmf.abs_correlation` are known. For other matrices the number is the
+            one that predicts hidden entries best, where these give one, and otherwise that of
+            the spectrum; the reasons say which.
         most: largest number to consider; by default 1.5·√n, at least 10, and at most a fifth of
             the exceedances of a tail dependence matrix that has them.
         dependence: kind of dependence of a panel: ``"tail"`` or ``"correlation"``.
@@ -129,7 +133,13 @@ def suggest_rank(
     if panel is not None:
         return suggest_for_panel(panel, S, Estimator.of(S, panel, "correlation", {}), most, seed)
     found = _evidence(S, most, observations, seed)
-    return _of(found, *spectral_suggestion(found, seed))
+    hidden = hold_out_entries(S, found.most, seed)
+    made = _of(found, *matrix_suggestion(found, hidden, seed))
+    if hidden is None or hidden.k != made.k:
+        return replace(made, hidden=hidden)
+    others = [k for k in hidden.numbers.values() if hidden.confirmed and k > 1]
+    low, high = min([made.k, *others[-2:]]), max([made.k, *others[-2:]])
+    return replace(made, hidden=hidden, low=low, high=high)
 
 
 def suggest_for_panel(

@@ -16,6 +16,7 @@ from symnmf.core.spectrum import leading
 from symnmf.data.panel import Panel, PanelSummary
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.factorization import run
+from symnmf.grouping.entry_hold_out import EntryHoldOut
 from symnmf.numerics import torch_stream
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 from symnmf.planning.tuning import starts_agree
@@ -79,7 +80,7 @@ def spectral_evidence(
     known = spectrum.values.numpy() * problem.unit**2
     values = np.maximum(known[: most + 1], max(float(known[0]) * 1e-6, 1e-300))
     trace = spectrum.trace * problem.unit**2
-    held = np.cumsum(np.maximum(known, 0)) / trace
+    held = np.cumsum(np.maximum(known, 0)) / trace if trace > 0 else np.zeros(1)  # a graph: none
     share = int(np.searchsorted(held, TRACE_SHARE)) + 1 if held[-1] >= TRACE_SHARE else None
     return SpectralEvidence(
         problem=problem,
@@ -93,13 +94,16 @@ def spectral_evidence(
     )
 
 
-def spectral_suggestion(
-    found: SpectralEvidence, seed: int
+def matrix_suggestion(
+    found: SpectralEvidence, hidden: EntryHoldOut | None, seed: int
 ) -> tuple[int, tuple[str, ...], dict[int, float | None], float | None]:
-    """The number that the spectrum suggests, its reasons, and the agreement of fits.
+    """The number that a matrix alone suggests, its reasons, and the agreement of fits.
+
+    Hidden entries decide where they give a number, otherwise the spectrum does.
 
     Arguments:
-        found: the evidence.
+        found: the spectrum.
+        hidden: prediction of hidden entries; None where there is none.
         seed: seed of the starts and of the samples of instruments.
     """
     problem, gap, edge, share, most = found.problem, found.gap, found.edge, found.share, found.most
@@ -121,6 +125,11 @@ def spectral_suggestion(
             + ("no eigenvalue is" if edge == 0 else "only the first eigenvalue is")
             + " above the edge of noise"
         ]
+    elif hidden is not None and hidden.k is not None:
+        k = hidden.k
+        reasons = [f"no groups: {hidden.words}" if k == 1 else hidden.words]
+        if gap is not None:
+            reasons.append(f"the spectrum has its largest gap after {gap}")
     elif gap is not None:
         k = gap
         reasons = [
@@ -141,7 +150,10 @@ def spectral_suggestion(
             f"the spectrum has no gap: {held_by} eigenvalues hold {100 * TRACE_SHARE:.0f} % of the "
             "trace, which is a convention, not a finding"
         ]
-    if edge is not None and gap is not None and k > 1:
+    if hidden is not None and hidden.k is None:
+        reasons.append(hidden.words)
+    decided = gap is not None or (hidden is not None and hidden.k is not None)
+    if edge is not None and decided and k > 1:
         reasons.append(f"{edge} eigenvalues are above the edge of noise")
     if found.capped and k == most:
         reasons.append(f"{most} is the largest number considered{found.capped}")

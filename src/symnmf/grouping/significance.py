@@ -156,7 +156,8 @@ def refit(S: SymmetricOperator, result: Result) -> Result:
     starts = result.options.get("n_init", 1)
     known = {name: value for name, value in result.options.items() if name in ("penalty", "rho")}
     name = result.solver
-    request = Request(n_init=starts)
+    own = {key: result.options[key] for key in ("precision",) if key in result.options}
+    request = Request(n_init=starts, options=own if name == "sketched" else {})
     if name not in ("exact", "sketched"):
         request = Request.of(name, 1, {k: v for k, v in known.items() if v is not None})
     return run(Problem(S, result.H.shape[1], result.seed), request, handle_interrupt=False)

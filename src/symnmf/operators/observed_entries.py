@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +13,73 @@ from torch import Tensor
 from symnmf.errors import InvalidMatrix
 from symnmf.numerics import row_chunks
 from symnmf.operators.base import SymmetricOperator
+from symnmf.operators.dense import DenseOperator
 
 
-class ObservedEntries(SymmetricOperator):
+class ObservedMatrix(SymmetricOperator):
+    """What the problem of some entries of S needs, dense or sparse.
+
+    Attributes:
+        share: share of the entries that is observed.
+        mass: sum of the weights.
+    """
+
+    share: float
+    mass: float
+    _frob_sq: float
+    _mean: float
+    _diag: Tensor
+
+    @abstractmethod
+    def error(self, H: Tensor) -> float:
+        """Σ W (S − H Hᵀ)² / Σ W S²."""
+
+    @abstractmethod
+    def completed(self, H: Tensor | None = None) -> SymmetricOperator:
+        """S with its missing entries from H Hᵀ; by default from a fit by the means of the rows."""
+
+    @abstractmethod
+    def weighted_sum(self, X: Tensor) -> Tensor:  # (n, c) -> (n, c)
+        """(W ∘ S) X."""
+
+    @abstractmethod
+    def weight_sum(self, X: Tensor) -> Tensor:  # (n, c) -> (n, c)
+        """W X."""
+
+    @abstractmethod
+    def seen_diagonal(self) -> Tensor:  # (n,)
+        """Whether each entry of the diagonal is observed."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> ObservedMatrix:
+        """The observed entries of factor · S."""
+
+    def diag(self) -> Tensor:
+        """The diagonal, zero where it is missing."""
+        return self._diag
+
+    def frob_sq(self) -> float:
+        """Σ W S²."""
+        return self._frob_sq
+
+    def mean(self) -> float:
+        """Weighted mean of the observed entries."""
+        return self._mean
+
+    def scale(self) -> float:
+        """Size of the entries that H Hᵀ must reach: that of the diagonal or of all entries."""
+        seen = self.seen_diagonal()
+        own = float(self._diag[seen].mean(dtype=torch.float64)) if bool(seen.any()) else 0.0
+        return max(own, float(np.sqrt(self._frob_sq / max(self.mass, 1e-300))))
+
+    def row_means(self) -> Tensor:  # (n, 1)
+        """One column whose products are about the means of the rows."""
+        one = torch.ones(self.n, 1, dtype=self.dtype, device=self.device)
+        row = self.weighted_sum(one) / self.weight_sum(one).clamp(min=1e-30)
+        return row.div(max(self._mean, 1e-30) ** 0.5)
+
+
+class ObservedEntries(ObservedMatrix):
     """The observed entries of S, with weights; every other entry is that of the present fit.
 
         Z = W ∘ S + (1 − W) ∘ H Hᵀ,   0 ≤ W ≤ 1,   matmul(H) = Z H = H HᵀH + (W ∘ (S − H Hᵀ)) H
@@ -81,31 +146,29 @@ class ObservedEntries(SymmetricOperator):
         w = self.weights[i[:, None], j].to(self.dtype)
         return torch.where(w > 0, self.S[i[:, None], j] / w.clamp(min=1e-30), 0)
 
-    def diag(self) -> Tensor:
-        """The diagonal, zero where it is missing."""
-        return self._diag
+    def weighted_sum(self, X: Tensor) -> Tensor:
+        """(W ∘ S) X."""
+        return self.S @ X
 
-    def frob_sq(self) -> float:
-        """Σ W S²."""
-        return self._frob_sq
+    def weight_sum(self, X: Tensor) -> Tensor:
+        """W X."""
+        return self.weights.to(X.dtype) @ X
 
-    def mean(self) -> float:
-        """Weighted mean of the observed entries."""
-        return self._mean
+    def seen_diagonal(self) -> Tensor:
+        """Whether each entry of the diagonal is observed."""
+        return self.weights.diagonal() > 0
 
-    def scale(self) -> float:
-        """Size of the entries that H Hᵀ must reach: that of the diagonal or of all entries."""
-        seen = self.weights.diagonal() > 0
-        own = float(self._diag[seen].mean(dtype=torch.float64)) if bool(seen.any()) else 0.0
-        return max(own, float(np.sqrt(self._frob_sq / max(self.mass, 1e-300))))
-
-    def completed(self, H: Tensor | None = None) -> Tensor:  # (n, n)
-        """S with its missing entries from H Hᵀ; by default from a fit by the means of the rows."""
+    def scaled(self, factor: float) -> ObservedEntries:
+        """The observed entries of factor · S."""
         w = self.weights.to(self.dtype)
-        if H is None:
-            row = self.S.sum(dim=1) / w.sum(dim=1).clamp(min=1e-30)
-            H = (row / max(self._mean, 1e-30) ** 0.5)[:, None]
-        return (H @ H.T).mul_(1 - w).add_(self.S)
+        whole = torch.where(w > 0, self.S / w.clamp(min=1e-30) * factor, 0)
+        return ObservedEntries(whole, self.weights, self.names)
+
+    def completed(self, H: Tensor | None = None) -> DenseOperator:
+        """S with its missing entries from H Hᵀ; by default from a fit by the means of the rows."""
+        H = self.row_means() if H is None else H
+        filled = (H @ H.T).mul_(1 - self.weights.to(self.dtype)).add_(self.S)
+        return DenseOperator(filled.clamp_(min=0))
 
 
 def observed_entries(

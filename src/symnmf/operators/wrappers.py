@@ -10,6 +10,7 @@ from torch import Tensor
 from symnmf.errors import InvalidInput
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.gram import GramOperator
+from symnmf.operators.observed_entries import ObservedMatrix
 
 
 class WrappedOperator(SymmetricOperator):
@@ -115,6 +116,8 @@ def rescaled(S: SymmetricOperator, exponent: int) -> SymmetricOperator:
     if isinstance(S, GramOperator) and S.rows.process_group is None and len(S.rows.pieces) == 1:
         d = None if S.d is None else S.d * 2.0**exponent
         return GramOperator(S.B * 2.0 ** (exponent // 2), d, S.names, S.provenance)
+    if isinstance(S, ObservedMatrix):  # its products are not linear
+        return S.scaled(2.0**exponent)
     return ScaledOperator(S, 2.0**exponent)
 
 
