@@ -102,7 +102,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
                     )  # fmt: skip
                     found = result.certificate
                     runs[name].append(
-                        (found.converged, result.iterations, result.products, found.excess)
+                        (found.converged, result.iterations, result.products, found.excess or 0.0)
                     )
         yield BLOCKS.row(
             common, group, mean(ranks), mean(gaps), mean(start), mean(under_way), mean(noise)
