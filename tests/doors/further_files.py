@@ -193,6 +193,7 @@ def vendors() -> None:
         ["not a price (45 such cells)", "bid and ask"],
         **AUTO,
     )
+    refused("prices_as_sectors.csv", text(), ["dates and numbers"], kind="classes")
     refused("lfs.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 5\n", "LFS")
     refused("hits_limit.csv", "Exceeded the daily hits limit", ["one column", "Exceeded the daily"])
     refused("not_found.csv", "404: Not Found", ["one column", "404: Not Found"])

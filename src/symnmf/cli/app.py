@@ -124,6 +124,15 @@ def program(
     """Take the options of the program itself."""
 
 
+def _words(wrong: Exception) -> str:
+    """An error in words; those of the system without their number."""
+    from symnmf.errors import SymnmfError
+
+    if isinstance(wrong, SymnmfError) or not isinstance(wrong, OSError) or not wrong.strerror:
+        return str(wrong)
+    return f"{wrong.filename}: {wrong.strerror.lower()}" if wrong.filename else wrong.strerror
+
+
 def main() -> None:
     """Entry point: print errors and warnings of this package as lines without a traceback."""
     from symnmf.distributed.batch_signals import handle_batch_signals
@@ -144,7 +153,7 @@ def main() -> None:
         # One line a host; errors of other kinds are the same in all processes.
         if number == 0 or (shared and local_number() == 0):
             who = "Error" if number == 0 else f"Error in process {number}"
-            Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
+            Console(stderr=True).print(f"{who}: {_words(wrong)}", **PLAIN)
         lost = isinstance(wrong, PeerLost)  # another attempt may succeed, unlike with wrong input
         sys.exit(3 if lost else exit_code(2))
     except Exception as wrong:

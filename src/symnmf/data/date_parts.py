@@ -134,4 +134,4 @@ def _hours(cells: list[str]) -> np.ndarray | None:
     if (hour > 24).any() or (minute > 59).any() or (second > 59).any():
         return None
     seconds = 3600 * hour + 60 * minute + second
-    return seconds.astype("timedelta64[s]").astype("timedelta64[ns]")
+    return np.asarray(seconds.astype("timedelta64[s]").astype("timedelta64[ns]"))

@@ -34,6 +34,8 @@ from symnmf.resources import require_memory
 VOLATILITIES = ("none", "ewma")
 #: Minimum of exceedances for an estimate.
 MIN_EXCEEDANCES = 30
+#: The largest share of days that is taken as extreme.
+HALF = 0.5
 
 
 def _weight(estimator: str, weight: str | None) -> str:
@@ -292,7 +294,12 @@ class TailRequest:
         raise InvalidInput(
             self.rule.name,
             f"{self.rule.value:g} leaves {found} exceedances of {observations} observations",
-            f"At least {MIN_EXCEEDANCES} are needed: take a larger {called('q')}"
+            f"At least {MIN_EXCEEDANCES} are needed: "
+            + (
+                f"take a larger {called('q')}"
+                if self.rule.name != "q" or self.rule.value < HALF
+                else f"use a longer table, or {spelled('dependence', 'correlation')}"
+            )
             + (f", or pass {spelled('allow_few', True)} for fewer" if offered("allow_few") else ""),
         )
 

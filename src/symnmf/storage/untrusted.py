@@ -36,9 +36,10 @@ def read_json(path: Path, most: int = JSON_BYTES) -> Any:
     except (OSError, ValueError, RecursionError) as broken:
         if isinstance(broken, InvalidFile):
             raise
-        raise InvalidFile(
-            str(path), f"cannot be read ({type(broken).__name__})", "Check the path, or run again"
-        ) from broken
+        if isinstance(broken, FileNotFoundError):
+            raise InvalidFile(str(path), "does not exist", "Check the path") from broken
+        why = broken.strerror if isinstance(broken, OSError) else "its text is not JSON"
+        raise InvalidFile(str(path), f"cannot be read: {why}", "Check it, or run again") from broken
 
 
 #: Content up to this number of bytes is always unpacked, larger content only up to this multiple
