@@ -132,13 +132,13 @@ MALFORMED = {
     "date twice": (table(date="2024-01-02"), "2024-01-02 occurs more than once"),
     "duplicate names": (frame(names=("a", "b", "a")), "the name 'a' occurs in columns 0 and 2"),
     "no name": (frame(names=("a", "", "c")), "column 1 has no name"),
-    "empty": (pd.DataFrame(), "has shape"),
-    "no rows": (frame().iloc[:0], "has shape"),
-    "one row": (frame().iloc[:1], "0 instruments are left"),
+    "empty": (pd.DataFrame(), "has 0 rows"),
+    "no rows": (frame().iloc[:0], "has 0 rows"),
+    "one row": (frame().iloc[:1], "0 instruments is left"),
     "two rows": (frame().iloc[:2], "2 observations of 3 instruments are left"),
-    "one column": (frame()[["a"]], "1 instruments are left"),
+    "one column": (frame()[["a"]], "1 instrument are left"),
     "all constant": (frame(np.ones((6, 3))), "0 instruments are left"),
-    "booleans": (frame(VALUES > 0), "is bool"),
+    "booleans": (frame(VALUES > 0), "holds true and false"),
     "names instead of dates": (table().assign(date=list("uvwxyz")), "neither dates nor numbers"),
     "a vector": (np.ones(4), "has 1 dimension"),
     "a list": ([1, 2, 3], "is a list"),
@@ -151,7 +151,7 @@ MALFORMED = {
         pd.DataFrame({"d": ["2024-01-01"] * 2, "n": ["a", "b"], "v": ["x", "y"]}),
         "not a number",
     ),
-    "complex": (frame(VALUES + 1j), "is complex"),
+    "complex": (frame(VALUES + 1j), "holds complex numbers"),
 }
 
 

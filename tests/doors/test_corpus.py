@@ -3,13 +3,14 @@
 import re
 import warnings
 
+import further_files
 import numpy as np
 import pandas as pd
 import pytest
 from corpus import NAMES, build
 
 from symnmf.cli.app import OPTION_OF
-from symnmf.data import read_matrix, read_panel
+from symnmf.data import IsMatrix, read_matrix, read_panel
 from symnmf.data.classes import read_classes
 from symnmf.data.matrix_checks import sensible_matrix
 from symnmf.errors import DataWarning, SymnmfError, speaking
@@ -20,7 +21,7 @@ PYTHON_WORDS = re.compile(
     r"Traceback|dtype|NoneType|DataFrame|ndarray|KeyError|ValueError|TypeError|object|<class|"
     r"float64|int64|tokeniz|codec|\bnp\.|\bpd\.|list index|=True|='"
 )
-CASES = build()
+CASES = [*build(), *further_files.build()]
 
 
 def read(case, path):
@@ -30,7 +31,10 @@ def read(case, path):
         if case.kind == "classes":
             found = read_classes(path)
             return found, [str(w.message) for w in warned]
-        if case.kind == "matrix":
+        if case.kind == "matrix by itself":
+            with pytest.raises(IsMatrix):
+                read_panel(path, kind="auto")
+        if case.kind.startswith("matrix"):
             S, notes = sensible_matrix(read_matrix(path), **case.options)
             return as_operator(S), notes
         panel = read_panel(path, kind=case.kind, **case.options)
@@ -59,7 +63,7 @@ def test_file(case, tmp_path):
         assert list(found) == NAMES
         assert found["XOM"] == "energy"
         return
-    if case.kind == "matrix":
+    if case.kind.startswith("matrix"):
         assert tuple(found.names or ()) == case.names
         np.testing.assert_allclose(found.to_dense(), case.values, atol=1e-6)
         return
@@ -80,6 +84,6 @@ def test_file(case, tmp_path):
 
 
 def test_the_corpus_is_large_enough():
-    assert len(CASES) >= 150
+    assert len(CASES) >= 400
     assert len({case.name for case in CASES}) == len(CASES)
-    assert sum(case.values is not None for case in CASES) >= 130
+    assert sum(case.values is not None for case in CASES) >= 300

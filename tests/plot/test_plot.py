@@ -131,11 +131,11 @@ def test_spectrum_and_convergence():
 def test_events_on_a_time_line():
     S = sn.tail_dependence(sn.read_panel(sp500_prices(), kind="prices"), estimator="global")
     shares = event_shares(S, sn.factorize(S, 4).labels(), 4)
-    bars, dots = event_groups(S.provenance, shares, ["1 <i>", "b", "c", "d"]).data
+    bars, *dots = event_groups(S.provenance, shares, ["1 <i>", "b", "c", "d"]).data
     assert list(bars.x) == list(S.provenance.dates)
     assert min(bars.y) >= 1
     usual = shares.mean(axis=0)
-    assert len(dots.x) == int((shares >= 1.25 * usual).sum())
+    assert sum(len(trace.x) for trace in dots) == int((shares >= 1.25 * usual).sum())
 
 
 def test_two_answers_beside_each_other():

@@ -80,7 +80,7 @@ def test_clocks_may_jump(monkeypatch, tmp_path):
 
 
 def test_the_time_of_day_measures_nothing():
-    """It is read for the age of a lock, in words, and for the century of a year of two digits."""
+    """It is read for the age of a lock, in words."""
     found = []
     for path in sorted((ROOT / "src").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -89,7 +89,7 @@ def test_the_time_of_day_measures_nothing():
                 ("time", "time"), ("datetime", "now"), ("datetime", "today"), ("date", "today"),
             }:  # fmt: skip
                 found.append(path.name)
-    assert found == ["date_text.py", "locking.py"]
+    assert found == ["locking.py"]
 
 
 @pytest.mark.parametrize("name", ["auto", pytest.param("adagrad", marks=pytest.mark.slow)])

@@ -124,6 +124,15 @@ def program(
     """Take the options of the program itself."""
 
 
+def _words(wrong: Exception) -> str:
+    """An error in words; those of the system without their number."""
+    from symnmf.errors import SymnmfError
+
+    if isinstance(wrong, SymnmfError) or not isinstance(wrong, OSError) or not wrong.strerror:
+        return str(wrong)
+    return f"{wrong.filename}: {wrong.strerror.lower()}" if wrong.filename else wrong.strerror
+
+
 def main() -> None:
     """Entry point: print errors and warnings of this package as lines without a traceback."""
     from symnmf.distributed.batch_signals import handle_batch_signals
@@ -145,7 +154,7 @@ def main() -> None:
         first = number == 0 or (shared and local_number() == 0)
         if wrong.spoken if isinstance(wrong, PeerLost) else first:
             who = "Error" if number == 0 else f"Error in process {number}"
-            Console(stderr=True).print(f"{who}: {wrong}", **PLAIN)
+            Console(stderr=True).print(f"{who}: {_words(wrong)}", **PLAIN)
         if isinstance(wrong, PeerLost):  # another attempt may succeed, unlike with wrong input
             _leave_at_once(3)
         sys.exit(exit_code(2))

@@ -131,10 +131,12 @@ def fit(
       symnmf fit --matrix S.npy --k 10 --solver adagrad --published
       torchrun --nnodes N --nproc-per-node P -m symnmf fit ...
     """
-    from symnmf.distributed import exit_code, restarted, run_under_torchrun, under_torchrun
+    from symnmf.distributed import exit_code, restarted, under_torchrun
     from symnmf.distributed.native_log import keep_native_output
 
     if nproc > 1 and not under_torchrun():
+        from symnmf.distributed import run_under_torchrun  # it needs torch
+
         raise typer.Exit(run_under_torchrun(sys.argv[1:], nproc))
     shown = Output(as_json)
     if under_torchrun():

@@ -35,9 +35,8 @@ def cells_to_numbers(raw: RawTable, style: NumberStyle) -> tuple[np.ndarray, np.
     for j in range(frame.shape[1]):
         column, name = frame.iloc[:, j], raw.names[j].strip()
         if pd.api.types.is_complex_dtype(column) or pd.api.types.is_bool_dtype(column):
-            raise InvalidTable(
-                raw.argument, f"column {name!r} is {column.dtype}", "Pass real numbers"
-            )
+            words = "complex numbers" if column.dtype.kind == "c" else "true and false"
+            raise InvalidTable(raw.argument, f"column {name!r} holds {words}", "Pass real numbers")
         if is_number_type(column):
             out[:, j] = column.to_numpy(dtype=np.float64, na_value=np.nan)
             continue

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from symnmf.data.date_text import way_of
 from symnmf.data.fields import field_name
 from symnmf.data.file_formats import read_file
 from symnmf.data.header_rows import RawTable
 from symnmf.data.long_tables import NAME_COLUMNS
-from symnmf.data.number_text import find_style
+from symnmf.data.number_text import find_style, is_number_text
 from symnmf.display import counted
 from symnmf.errors import DataWarning, InvalidFile
 
@@ -50,6 +51,7 @@ def read_classes(path: str | Path) -> dict[str, str]:
             str(path), f"has {len(columns)} column", "Write a name and a class in each line"
         )
     first, second = _roles(names)
+    _check_words(path, columns[first], columns[second])
     found: dict[str, str] = {}
     empty = 0
     for name, kind, place in zip(columns[first], columns[second], places, strict=True):
@@ -75,6 +77,18 @@ def read_classes(path: str | Path) -> dict[str, str]:
             stacklevel=2,
         )
     return found
+
+
+def _check_words(path: Path, names: list[str], kinds: list[str]) -> None:
+    """Raise an error for a table of dates and numbers, which gives no name a class."""
+    dates = sum(way_of(name) is not None for name in names)
+    fractions = sum("." in kind and is_number_text(kind) for kind in kinds)
+    if names and dates > 0.8 * len(names) and fractions > 0.8 * len(kinds):
+        raise InvalidFile(
+            str(path),
+            f"holds dates and numbers such as {names[-1]!r} and {kinds[-1]!r}",
+            "Pass the folder of a run, or a table with a name and a class in each line",
+        )
 
 
 def _columns(path: Path) -> tuple[list[str], list[list[str]], list[str]]:

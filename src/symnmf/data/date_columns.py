@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from symnmf.data.date_parts import NARROW, separate_parts, with_times
 from symnmf.data.date_text import ReadDates, read_dates, shift_eastern, way_of
 from symnmf.data.header_rows import LISTED, RawTable, is_number_type
 from symnmf.data.number_text import NumberStyle, is_missing, read_numbers
-from symnmf.data.numeric_dates import DATE_NAMES, from_parts, numeric_dates
+from symnmf.data.numeric_dates import DATE_NAMES, numeric_dates
 from symnmf.data.table_model import Reading
 from symnmf.errors import InvalidTable, offered, spelled
 
 #: Cells by which a column is recognized as dates.
 TRIED_CELLS = 30
-#: Columns up to which every column of text is tried as numbers that are dates.
-NARROW = 16
 
 
 class _Doubtful(Exception):
@@ -42,8 +41,7 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
     gone: list[int] = []
     wanted = None if reading.columns is None else reading.columns[0]
     doubts: list[tuple[int, str]] = []
-    if wanted is None and (parts := _separate_parts(raw)) is not None:
-        raw.notes.append("dates read from separate columns of year, month and day")
+    if wanted is None and (parts := separate_parts(raw)) is not None:
         raw.select([j for j in range(len(raw.names)) if j not in parts[0]])
         return parts[1]
     dtypes, last = list(raw.frame.dtypes), len(raw.frame) - 1
@@ -85,9 +83,10 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
         gone += [j for j, _ in found]
         found = [chosen]
     stamps = found[0][1] if found else None
+    raw.date_name = raw.names[found[0][0]].strip() if found else raw.date_name
     gone += [j for j, _ in found]
     if stamps is not None:
-        stamps = _with_times(raw, stamps, gone)
+        stamps = with_times(raw, stamps, gone)
         stamps, note = shift_eastern(stamps)
         if note:
             raw.notes.append(note)
@@ -149,6 +148,10 @@ def _dates_of(
             found = read_dates(column, reading.dates)
             if found is not None and not (found.bad and way_of(str(some[0])) == "eight"):
                 return _checked(raw, found, column), False
+        if DATE_NAMES.fullmatch(name.strip()) and any(_rounded(c) for c in some):
+            raise _Doubtful(
+                f"column {name!r} has numbers such as {some[0]!r}, whose last digits are lost"
+            )
         if j > 0 and not DATE_NAMES.fullmatch(name.strip()) and raw.frame.shape[1] > NARROW:
             return None, False
         read = read_numbers(column, NumberStyle())
@@ -164,6 +167,11 @@ def _dates_of(
         raise _Doubtful(counted.doubt)
     raw.notes.append(counted.note)
     return counted.stamps, counted.stamps is None
+
+
+def _rounded(cell: Any) -> bool:
+    """Whether a number was shortened by a spreadsheet, as 1.70415E+12."""
+    return isinstance(cell, str) and bool(re.fullmatch(r"\d[.,]?\d*[eE]\+?\d+", cell.strip()))
 
 
 def _drop_words(name: str) -> str:
@@ -214,31 +222,6 @@ def _no_date(raw: RawTable, i: int) -> None:
     raise InvalidTable(raw.argument, f"{raw.place(i)} has no date", "Give every row its date")
 
 
-def _is_date_cell(cell: object) -> bool:
-    return hasattr(cell, "year") or (isinstance(cell, str) and way_of(cell) is not None)
-
-
-def _separate_parts(raw: RawTable) -> tuple[list[int], np.ndarray] | None:
-    """Columns of year, month and (maybe) day, and the dates they make."""
-    if any(_is_date_cell(raw.frame.iloc[0, j]) for j in range(min(len(raw.names), NARROW))):
-        return None
-    names = [name.strip().lower() for name in raw.names]
-    places = [
-        next((names.index(w) for w in words if w in names), None)
-        for words in (
-            ("year", "yr", "yyyy", "jahr"),
-            ("month", "mon", "mm", "monat"),
-            ("day", "dd", "tag", "dom"),
-        )
-    ]
-    if places[0] is None or places[1] is None:
-        return None
-    columns = [j for j in places if j is not None]
-    values = [read_numbers(raw.frame.iloc[:, j], NumberStyle()).values for j in columns]
-    stamps = from_parts(values[0], values[1], values[2] if len(values) > 2 else None)
-    return None if stamps is None else (columns, stamps)
-
-
 def _check_date_each(raw: RawTable, columns: list[int]) -> None:
     """Raise an error for a table with a column of dates for each instrument."""
     if len(columns) >= 2 and len(columns) * 2 == len(raw.names) and np.all(np.diff(columns) == 2):
@@ -247,18 +230,3 @@ def _check_date_each(raw: RawTable, columns: list[int]) -> None:
             f"has {len(columns)} columns of dates, one for each instrument",
             "Bring the instruments to common dates: one column of dates, then one for each of them",
         )
-
-
-def _with_times(raw: RawTable, stamps: np.ndarray, gone: list[int]) -> np.ndarray:
-    """Dates with the times of day of another column."""
-    for j, name in enumerate(raw.names):
-        if j in gone or not re.fullmatch(r"time|hour|zeit|hora|heure", name.strip(), re.IGNORECASE):
-            continue
-        cells = [str(c) for c in raw.frame.iloc[:, j]]
-        if not all(re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", c.strip()) for c in cells):
-            continue
-        padded = [c if c.count(":") == 2 else f"{c}:00" for c in cells]
-        stamps = stamps + pd.to_timedelta(padded).to_numpy()
-        gone.append(j)
-        raw.notes.append(f"times of day taken from column {name!r}")
-    return stamps

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from symnmf.data.date_words import MONTH_OF, QUARTER_OF
 from symnmf.data.number_text import is_missing
+from symnmf.data.two_digit_years import full_year, in_one_order, with_centuries
 
 #: Orders of a date that is written with numbers only, such as 01/02/2024.
 ORDERS = ("month-first", "day-first")
@@ -19,38 +20,25 @@ ORDERS = ("month-first", "day-first")
 #: The order of dates such as 24-12-31, with years of two digits.
 YEAR_FIRST = "year-first"
 
-_MONTHS = {
-    1: "jan january januar janvier janv jän jaen jänner enero ene gennaio gen janeiro januari",
-    2: "feb february februar février fevrier févr fév fev febrero febbraio fevereiro februari",
-    3: "mar march märz maerz mrz mär mars marzo março marco maart mrt",
-    4: "apr april avril avr abril abr aprile",
-    5: "may mai mayo maggio mag maio mei",
-    6: "jun june juni juin junio giugno giu junho",
-    7: "jul july juli juillet juil julio luglio lug julho",
-    8: "aug august août aout agosto ago augustus",
-    9: "sep sept september septembre septiembre set settembre setembro",
-    10: "oct october okt oktober octobre octubre ottobre ott outubro out",
-    11: "nov november novembre noviembre novembro",
-    12: "dec december dez dezember décembre decembre déc diciembre dic dicembre dezembro",
-}
-MONTH_OF = {word: month for month, words in _MONTHS.items() for word in words.split()}
 _TIME = (
-    r"(?:(?:[T,]|\s)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
+    r"(?:(?:[T,]|\s)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?P<half>[ap]\.?m\.?)?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?|[A-Z]{3,4})?"
     r"(?:\[[\w/]+\])?"
 )
 _WEEKDAY = r"(?:[^\W\d]{2,10}\.?,?\s+)?"
-_WORD = r"(?P<word>[^\W\d_]{3,10})\.?"
+_WORD = r"(?P<word>[^\W\d_]{3,12})\.?"
 #: Ways to write a date: name → pattern.
 PATTERNS = {
-    "iso": rf"(?P<year>\d{{4}})[-/. ](?P<month>\d{{1,2}})[-/. ](?P<day>\d{{1,2}})\.?{_TIME}",
+    "iso": rf"(?P<year>\d{{4}})[-/. ]\s?(?P<month>\d{{1,2}})[-/. ]\s?(?P<day>\d{{1,2}})\.?{_TIME}",
     "eight": r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?:\.0)?",
     "eight time": r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})[T ](?P<hour>\d{2}):?"
     r"(?P<minute>\d{2})(?::?(?P<second>\d{2}))?(?P<zone>Z)?",
+    "signs": r"(?P<year>\d{4})[年년]\s?(?P<month>\d{1,2})[月월]"
+    rf"(?:\s?(?P<day>\d{{1,2}})[日일])?{_TIME}",
     "numbers": rf"{_WEEKDAY}(?P<first>\d{{1,2}})(?P<mark>[-/. ])\s?(?P<second_>\d{{1,2}})(?P=mark)"
     rf"\s?(?P<year>\d{{4}}|\d{{2}}){_TIME}",
     "day word year": rf"{_WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?[-/ ]*(?:de |of )?{_WORD}"
-    rf",?[-/' ]*(?:de |of )?(?P<year>\d{{4}}|\d{{2}}){_TIME}",
+    rf",?[-/' ]*(?:de |of )?(?P<year>\d{{4}}|\d{{2}})(?: ?г\.?)?{_TIME}",
     "word day year": rf"{_WEEKDAY}{_WORD}[- ](?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[- ]+"
     rf"(?P<year>\d{{4}}){_TIME}",
     "year word day": rf"(?P<year>\d{{4}})[-/ ]?{_WORD}[-/ ]?(?P<day>\d{{1,2}}){_TIME}",
@@ -58,15 +46,23 @@ PATTERNS = {
     "year word": rf"(?P<year>\d{{4}})[-/ ]?{_WORD}",
     "year month": r"(?P<year>\d{4})[-/]?[mM]?(?P<month>\d{1,2})",
     "month year": r"(?P<month>\d{1,2})[-/](?P<year>\d{4})",
-    "year quarter": r"(?P<year>\d{4})[-: /]?[qQ](?P<quarter>[1-4])",
-    "quarter year": r"[qQ](?P<quarter>[1-4])[-: /']?(?P<year>\d{4}|\d{2})",
-    "year week": r"(?P<year>\d{4})[-: ]?W(?P<week>\d{1,2})(?:-(?P<weekday>\d))?",
+    "year quarter": r"(?P<year>\d{4})[-: /]?[qQkKtT](?P<quarter>[1-4])",
+    "quarter year": r"[qQkKtT](?P<quarter>[1-4])[-: /']?(?P<year>\d{4}|\d{2})",
+    "nth quarter": r"(?P<quarter>[1-4])\.? ?(?:q|qtr|quarter|quartal|kvartal|kwartał|trimestre|"
+    r"trimestr|trim\.?)[-: /']?(?P<year>\d{4}|\d{2})",
+    "roman quarter": r"(?P<roman>iv|i{1,3})[-: /]\s?(?P<year>\d{4})",
+    "half year": r"(?:(?P<year>\d{4})[- ]?[hs](?P<half_year>[12])|[hs](?P<half_year_>[12])[- /]?"
+    r"(?P<year_>\d{4}))",
+    "year week": r"(?P<year>\d{4})[-: ]?(?:W|KW|week) ?(?P<week>\d{2}|\d)(?:-?(?P<weekday>[1-7]))?",
+    "week year": r"(?:W|KW|week) ?(?P<week>\d{1,2})[-/ ]+(?P<year>\d{4})",
+    "year day": r"(?P<year>\d{4})-(?P<year_day>\d{3})",
     "year": r"(?:FY\s?)(?P<year>\d{4})",
 }
 _PLAIN_NUMBER, _EIGHT = re.compile(r"[-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?"), re.compile(r"\d{8}(\.0)?")
 _COMPILED = {name: re.compile(text, re.IGNORECASE) for name, text in PATTERNS.items()}
-#: Distance of two dates that counts as midnight of one day, where clocks change.
 _DAY = timedelta(days=1)
+#: Longest step in terms of the usual one, of dates at even steps and of dates that are not.
+EVEN_STEPS, UNEVEN_STEPS = 2.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -150,13 +146,20 @@ def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
         if part is not None and stamp is None:
             rows_bad = rows_bad | (codes == j)
     stamps = _with_zones(stamps, notes)
-    short = [p is not None and len(p.get("year") or "") == 2 for p in parts]
-    if any(short):
-        stamps = _centuries(stamps)
+    if _short(parts, stamps):
+        stamps = _centuries(stamps, codes)
+        years = [s.year for s in stamps if s is not None]
+        notes.append(f"years of two digits read as {min(years)} to {max(years)}")
     out = np.array([np.datetime64("NaT") if s is None else s for s in stamps], "datetime64[us]")
     return ReadDates(
         out[codes].astype("datetime64[ns]"), tuple(notes), tuple(np.flatnonzero(rows_bad)), doubt
     )
+
+
+def _short(parts: list[Any], stamps: list[Any]) -> bool:
+    """Whether years have two digits."""
+    given = [p for p, s in zip(parts, stamps, strict=True) if p is not None and s is not None]
+    return any(len(p.get("year") or p.get("year_") or "") == 2 for p in given)
 
 
 def _way(cell: Any) -> str | None:
@@ -179,6 +182,11 @@ def _parts(cell: Any) -> dict[str, Any]:
     parts = found.groupdict()
     if parts.get("word"):
         parts["month"] = str(MONTH_OF[parts["word"].lower()])
+    parts["year"] = parts.get("year") or parts.get("year_")
+    if half_year := parts.get("half_year") or parts.get("half_year_"):
+        parts["month"] = str(6 * int(half_year))
+    if roman := parts.get("roman"):
+        parts["quarter"] = str(QUARTER_OF[roman.lower()])
     if parts.get("quarter"):
         parts["month"] = str(3 * int(parts["quarter"]))
     return parts
@@ -211,20 +219,30 @@ def _order(parts: list[Any], codes: np.ndarray, order: str | None) -> tuple[str 
     made = list(fits.values())
     if all(other == made[0] for other in made[1:]):
         return next(iter(fits)), None
-    sorted_in = [name for name, stamps in fits.items() if _in_order(stamps, codes)]
+    sorted_in = [name for name, stamps in fits.items() if _in_order(stamps, codes, short)]
     if len(sorted_in) == 1:
         return sorted_in[0], None
+    steps = {name: _regular(fits[name]) for name in sorted_in}
+    even = [name for name, longest in steps.items() if longest <= EVEN_STEPS]
+    if len(even) == 1 and all(steps[name] >= UNEVEN_STEPS for name in steps if name not in even):
+        return even[0], None
     first = next(p for p in parts if p is not None and p["first"] != p["second_"])
     return ORDERS[
         0
     ], f"{first['first']}{first['mark']}{first['second_']}{first['mark']}{first['year']}"
 
 
-def _in_order(stamps: list[Any], codes: np.ndarray) -> bool:
+def _in_order(stamps: list[Any], codes: np.ndarray, short: bool) -> bool:
     """Whether the dates of the rows never fall, or never rise."""
-    known = [stamps[c] for c in codes if stamps[c] is not None]
-    plain = [s.replace(tzinfo=None) for s in known]
-    return all(a <= b for a, b in pairwise(plain)) or all(a >= b for a, b in pairwise(plain))
+    known = [stamps[c].replace(tzinfo=None) for c in codes if stamps[c] is not None]
+    return in_one_order(with_centuries(known) if short else known)
+
+
+def _regular(stamps: list[Any]) -> float:
+    """The longest step between dates in terms of the usual one."""
+    steps = np.diff(np.unique([s.replace(tzinfo=None) for s in stamps if s is not None]))
+    seconds = np.array([step.total_seconds() for step in steps])
+    return float(seconds.max() / np.median(seconds)) if len(seconds) else 1.0
 
 
 def _stamp(parts: dict[str, Any]) -> datetime | None:
@@ -233,7 +251,7 @@ def _stamp(parts: dict[str, Any]) -> datetime | None:
 
     year = int(parts["year"])
     if len(parts["year"]) == 2:
-        year += 2000 if year < 70 else 1900
+        year = full_year(year)
     hour, minute, second = (int(parts.get(p) or 0) for p in ("hour", "minute", "second"))
     half = (parts.get("half") or "").lower()[:1]
     if half:
@@ -241,13 +259,18 @@ def _stamp(parts: dict[str, Any]) -> datetime | None:
     try:
         if parts.get("week"):
             day = date.fromisocalendar(year, int(parts["week"]), int(parts.get("weekday") or 5))
+        elif parts.get("year_day"):
+            day = date(year, 1, 1) + (int(parts["year_day"]) - 1) * _DAY
+            if day.year != year:
+                return None
         else:
             day = date(year, int(parts.get("month") or 12), int(parts.get("day") or 1))
             if not parts.get("day"):  # a month, quarter or year ends on its last day
                 following = date(day.year + day.month // 12, day.month % 12 + 1, 1)
                 day = following - _DAY
         extra = timedelta(days=1) if hour == 24 else timedelta()
-        stamp = datetime(day.year, day.month, day.day, hour % 24, minute, second) + extra
+        part = int((parts.get("part") or "0")[:6].ljust(6, "0"))
+        stamp = datetime(day.year, day.month, day.day, hour % 24, minute, second, part) + extra
     except (ValueError, OverflowError):
         return None
     offset = _offset(parts.get("zone"))
@@ -281,18 +304,12 @@ def _with_zones(stamps: list[Any], notes: list[str]) -> list[Any]:
     return [s if s is None else s.replace(tzinfo=None) for s in stamps]
 
 
-def _centuries(stamps: list[Any]) -> list[Any]:
-    """Years of two digits: no date lies in the future."""
-    limit = datetime.now() + 366 * _DAY
-    moved = []
-    for s in stamps:
-        if s is not None and s > limit:
-            s = (
-                s - timedelta(days=36525)
-                if (s.month, s.day) == (2, 29)
-                else s.replace(year=s.year - 100)
-            )
-        moved.append(s)
+def _centuries(stamps: list[Any], codes: np.ndarray) -> list[Any]:
+    """Stamps of distinct cells in their centuries, by the order of the rows."""
+    rows = [c for c in codes if stamps[c] is not None]
+    moved = list(stamps)
+    for c, stamp in zip(rows, with_centuries([stamps[c] for c in rows]), strict=True):
+        moved[c] = stamp
     return moved
 
 

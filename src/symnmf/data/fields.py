@@ -44,6 +44,20 @@ FIELDS = frozenset(
 OF_ONE = frozenset(
     ["open", "high", "low", "close", "adj close", "volume", "price", "vol", "change %"]
 )
+#: Fields in other languages.
+FIELD_WORDS = {
+    word: field
+    for field, words in {
+        "open": "otwarcie eröffnung eröffnungskurs ouverture apertura abertura opening öppning",
+        "high": "najwyzszy najwyższy hoch tageshoch haut máximo maximo massimo máxima hoogste",
+        "low": "najnizszy najniższy tief tagestief bas mínimo minimo mínima laagste",
+        "close": "zamkniecie zamknięcie schluss schlusskurs clôture cloture cierre chiusura "
+        "fechamento slotkoers dernier último ultimo letzter",
+        "volume": "wolumen volumen stück stücke volumes volume quantité",
+        "price": "kurs prix precio prezzo preço koers",
+    }.items()
+    for word in words.split()
+}
 #: Names of the columns with the prices or returns of a long table, in order of preference.
 VALUE_NAMES = (
     *PREFERRED,
@@ -65,7 +79,8 @@ def field_name(text: str) -> str:
         >>> field_name("Adj_Close"), field_name(" PX_LAST "), field_name("Vol.")
         ('adj close', 'px last', 'vol')
     """
-    return " ".join(re.sub(r"[_.*:<>\d]+", " ", text.lower()).split())
+    word = " ".join(re.sub(r"[_.*:<>\d]+", " ", text.lower()).split())
+    return FIELD_WORDS.get(word, word)
 
 
 def take_field(raw: RawTable) -> RawTable:
@@ -133,12 +148,19 @@ def _joined(raw: RawTable) -> None:
     after = re.compile(rf"\(?'?(?P<name>.+?){marks}(?P<field>{words})'?\)?", re.IGNORECASE)
     before = re.compile(rf"\(?'?(?P<field>{words}){marks}(?P<name>.+?)'?\)?", re.IGNORECASE)
     for pattern in (after, before):
-        found = [pattern.fullmatch(name) for name in raw.names]
+        found = [
+            None if field_name(name) in FIELDS else pattern.fullmatch(name) for name in raw.names
+        ]
         hits = [m for m in found if m is not None]
         if len(hits) < max(2, len(raw.names) - 2):
             continue
         fields = {field_name(m["field"]) for m in hits}
         if len(fields) < 2:
+            if not fields & set(PREFERRED):
+                raw.cautions.append(
+                    f"all columns are called {fields.pop()!r}: they are taken as they are, and "
+                    "that is no price"
+                )
             return
         parts = [None if m is None else (field_name(m["field"]), m["name"].strip()) for m in found]
         names = ["" if p is None else p[1] for p in parts]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -12,7 +15,7 @@ from zipfile import BadZipFile, ZipFile
 import pandas as pd
 
 from symnmf.data.header_rows import RawTable, find_table
-from symnmf.data.text_lines import CellRows, decode, text_rows
+from symnmf.data.text_lines import OTHER_SCRIPT, CellRows, decode, text_rows
 from symnmf.errors import InvalidFile, InvalidInput, spelled
 from symnmf.storage.untrusted import (
     ALWAYS_UNPACKED_BYTES,
@@ -29,8 +32,10 @@ OTHER_FILES = {
     b"\x89HDF": "an HDF5 file",
     b"SQLite format 3": "a database",
     b"\x93NUMPY": "an array of numpy without names and dates",
-    b"BZh": "compressed with bzip2",
-    b"\xfd7zXZ": "compressed with xz",
+    b"CDF\x01": "a NetCDF file",
+    b"CDF\x02": "a NetCDF file",
+    b"GRIB": "a GRIB file",
+    b"X\n\x00\x00\x00": "a data file of R",
     b"7z\xbc\xaf": "compressed with 7-Zip",
     b"Rar!": "compressed with RAR",
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
@@ -42,6 +47,12 @@ OTHER_FILES = {
     b"\x80\x05": "a Python pickle, which may run code when it is read",
     b"MATLAB": "a data file of Matlab",
     b"<stata": "a data file of Stata",
+}
+#: First bytes of compressed files → how they are opened.
+PACKED: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
 }
 #: Parts of a workbook, by which it is told from other archives.
 WORKBOOK = "xl/workbook.xml"
@@ -103,14 +114,31 @@ def read_rows(path: Path, sheet: str | None = None) -> CellRows | None:
                 raise InvalidFile(
                     str(path), f"cannot be read: it is no {words} file", "Save or download it again"
                 )
-        content = _unpacked(path) if begin.startswith(b"\x1f\x8b") else path.read_bytes()
+        packed = next((how for mark, how in PACKED.items() if begin.startswith(mark)), None)
+        content = path.read_bytes() if packed is None else _unpacked(path, packed)
+        if packed is not None:
+            _check_inside(content, path)
         return _text(content, str(path))
 
 
 def _text(content: bytes, source: str) -> CellRows:
     text, note = decode(content, source)
-    notes = [] if note is None else [note]
-    return text_rows(text, source, notes)
+    notes = [] if note is None or note == OTHER_SCRIPT else [note]
+    rows = text_rows(text, source, notes)
+    if note == OTHER_SCRIPT:
+        rows.cautions.append(note)
+    return rows
+
+
+def _check_inside(content: bytes, path: Path) -> None:
+    """Raise an error if a compressed file holds anything but text."""
+    inside = next((words for mark, words in OTHER_FILES.items() if content.startswith(mark)), None)
+    if content.startswith((b"PAR1", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        inside = "a table that is compressed once more"
+    if content[257:262] == b"ustar":
+        inside = "an archive (tar)"
+    if inside is not None:
+        raise InvalidFile(str(path), f"is {inside}", "Unpack it and pass the file that it holds")
 
 
 def _near(path: Path) -> str:
@@ -126,13 +154,13 @@ def _near(path: Path) -> str:
     return f"Check the path; did you mean {near[0]}?" if near else "Check the path"
 
 
-def _unpacked(path: Path) -> bytes:
-    """The content of a gzip file, up to the size that an honest table may have."""
+def _unpacked(path: Path, opened: Callable[..., Any]) -> bytes:
+    """The content of a compressed file, up to the size that an honest table may have."""
     most = max(ALWAYS_UNPACKED_BYTES, MAX_EXPANSION * path.stat().st_size)
     try:
-        with gzip.open(path) as file:
-            content = file.read(most + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
+        with opened(path) as file:
+            content: bytes = file.read(most + 1)
+    except (EOFError, zlib.error, lzma.LZMAError, OSError) as broken:
         raise InvalidFile(
             str(path), "is damaged: it ends too early", "Save or download it again"
         ) from broken
@@ -152,16 +180,22 @@ def _archive(path: Path, sheet: str | None) -> CellRows:
                 return _workbook(path, sheet)
             tables = [m for m in names if m.lower().endswith((".csv", ".txt", ".tsv", ".dat"))]
             tables = [m for m in tables if not m.startswith("__MACOSX")]
+            tables = [m for m in tables if m.lower().endswith(".csv")] or tables
             if "content.xml" in names:
                 raise InvalidFile(
                     str(path), "is an OpenDocument spreadsheet", "Save it as .xlsx or .csv"
                 )
+            if "word/document.xml" in names:
+                raise InvalidFile(str(path), "is a text document", "Save the table as .csv")
             if len(tables) == 1:
                 return _text(archive.read(tables[0]), str(path))
     except BadZipFile as broken:
         raise InvalidFile(str(path), "is damaged", "Save or download it again") from broken
-    what = f"{len(tables)} tables" if tables else "no table"
-    raise InvalidFile(str(path), f"is an archive with {what}", "Unpack it and pass one .csv file")
+    what = f"{len(tables)} tables" if tables else "no table of text"
+    held = ", ".join((tables or names)[:3])
+    raise InvalidFile(
+        str(path), f"is an archive with {what} ({held})", "Unpack it and pass one file"
+    )
 
 
 def _workbook(path: Path, sheet: str | None) -> CellRows:
@@ -171,12 +205,12 @@ def _workbook(path: Path, sheet: str | None) -> CellRows:
         raise _needs("openpyxl", path) from missing
     book = load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True)
     try:
-        sheets = {s.title: s for s in book.worksheets}
-        hidden = [s.title for s in book.worksheets if s.sheet_state != "visible"]
+        sheets = {s.title: s for s in book.worksheets if hasattr(s, "iter_rows")}
+        hidden = [name for name, s in sheets.items() if s.sheet_state != "visible"]
         rows = {}
         for name in _wanted(path, list(sheets), hidden, sheet):
             rows[name] = [list(row) for row in sheets[name].iter_rows(values_only=True)]
-            if sheet is None and any(_filled(row) for row in rows[name]):
+            if sheet is None and _is_table(rows[name]):
                 break
         return _sheet_rows(path, rows, len(sheets))
     finally:
@@ -188,7 +222,12 @@ def _old_workbook(path: Path, sheet: str | None) -> CellRows:
         import xlrd
     except ImportError as missing:
         raise _needs("xlrd", path) from missing
-    book = xlrd.open_workbook(file_contents=path.read_bytes(), on_demand=True)
+    try:
+        book = xlrd.open_workbook(file_contents=path.read_bytes(), on_demand=True)
+    except Exception as broken:  # xlrd raises errors of many types
+        raise InvalidFile(
+            str(path), "cannot be read: it is no workbook", "Save the sheet as .csv"
+        ) from broken
     rows = {}
     for name in _wanted(path, book.sheet_names(), [], sheet):
         page = book.sheet_by_name(name)
@@ -196,7 +235,7 @@ def _old_workbook(path: Path, sheet: str | None) -> CellRows:
             [_old_cell(page.cell(i, j), book.datemode, xlrd) for j in range(page.ncols)]
             for i in range(page.nrows)
         ]
-        if sheet is None and any(_filled(row) for row in rows[name]):
+        if sheet is None and _is_table(rows[name]):
             break
     return _sheet_rows(path, rows, book.nsheets)
 
@@ -232,9 +271,18 @@ def _filled(row: list[Any]) -> bool:
     return any(cell is not None and str(cell).strip() for cell in row)
 
 
+def _is_table(rows: list[list[Any]]) -> bool:
+    """Whether a sheet has several rows with several numbers or dates; others hold notes."""
+    wide = sum(sum(cell is not None and cell != "" for cell in row) >= 2 for row in rows)
+    return wide >= 3 and any(isinstance(cell, int | float) for row in rows for cell in row)
+
+
 def _sheet_rows(path: Path, sheets: dict[str, list[list[Any]]], count: int) -> CellRows:
     """The rows of the last sheet that was read, as text."""
     name, rows = next(reversed(sheets.items()))
+    if not _is_table(rows):  # no sheet holds a table of numbers: the first with any content
+        filled = [(n, r) for n, r in sheets.items() if any(_filled(row) for row in r)]
+        name, rows = filled[0] if filled else (name, rows)
     numbers = [i + 1 for i, row in enumerate(rows) if _filled(row)]
     if not numbers:
         raise InvalidFile(str(path), "is empty", "Pass a sheet with a header and rows")

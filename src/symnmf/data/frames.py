@@ -9,6 +9,7 @@ import pandas as pd
 
 from symnmf.data.header_rows import RawTable
 from symnmf.data.numeric_dates import numeric_dates
+from symnmf.display import counted
 from symnmf.errors import InvalidTable
 
 
@@ -20,7 +21,9 @@ def from_frame(frame: Any) -> RawTable:
     """
     if frame.empty:
         raise InvalidTable(
-            "table", f"has shape {frame.shape}", "Pass a table with rows and columns"
+            "table",
+            f"has {counted(frame.shape[0], 'row')} and {counted(frame.shape[1], 'column')}",
+            "Pass a table with rows and columns",
         )
     index, columns = frame.index, frame.columns
     levels: list[list[str]] = []

@@ -13,7 +13,7 @@ import pandas as pd
 
 from symnmf.data.date_text import way_of
 from symnmf.data.number_text import PLAIN, is_missing, is_number_text
-from symnmf.data.numeric_dates import calendar_names
+from symnmf.data.numeric_dates import DATE_NAMES, calendar_names
 from symnmf.data.text_lines import HEAD_ROWS, TAIL_ROWS, CellRows
 from symnmf.display import counted
 from symnmf.errors import InvalidFile
@@ -47,6 +47,7 @@ class RawTable:
         notes: what was decided so far.
         cautions: what a person should know, and is warned of.
         argument: what errors call the table.
+        date_name: name of the column that the dates were taken from.
     """
 
     names: list[str]
@@ -58,6 +59,7 @@ class RawTable:
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
     argument: str = "table"
+    date_name: str = "date"
 
     def select(self, stay: list[int]) -> None:
         """Keep some columns."""
@@ -90,11 +92,15 @@ def find_table(cells: CellRows) -> RawTable:
     usual = mode([n for n in full if n > 1] or [1])
     begin = next((i for i, n in enumerate(full) if n >= max(2, 0.5 * usual)), None)
     if begin is None:
+        line = " ".join(cell for cell in head[0] if cell)
+        shown = f"{line[:60]!r}" + (" …" if len(line) > 60 or count > 1 else "")
         raise InvalidFile(
             cells.source,
-            "has one column",
+            f"has one column ({shown})",
             "Pass a table with a column for the dates and one for each instrument",
         )
+    if begin and _merged_names(head[begin - 1], head[begin]):
+        begin -= 1
     kinds = _column_kinds(head[begin + 1 :] or head[begin:])
     first = next((i for i in range(begin, len(head)) if _is_data(head[i], kinds)), None)
     if first is None:
@@ -130,6 +136,14 @@ def find_table(cells: CellRows) -> RawTable:
         notes=[*cells.notes, *notes],
         cautions=cells.cautions,
     )
+
+
+def _merged_names(above: list[str], row: list[str]) -> bool:
+    """Whether instruments stand above the fields of each, in cells that go over several columns."""
+    words = [cell.lower() for cell in row[1:] if cell]
+    names = [cell for cell in above[1:] if cell]
+    repeated = len(set(words)) <= len(words) / 2 and all(kind_of(w) == "text" for w in words)
+    return repeated and len(names) == len(words) // len(set(words)) > 1
 
 
 def is_number_type(column: Any) -> bool:
@@ -260,13 +274,14 @@ def _names(
 ) -> tuple[list[str], list[list[str]]]:
     """Names of the columns, and all rows of names where there are several."""
     if not top:
-        cells.notes.append("no names above the columns: they are called 1, 2, …")
+        cells.notes.append("no names above the columns: they are called by their place, from 0 on")
         return [], []
     if len(top) == 1:
         return list(top[0]), []
     rows = [(row + [""] * width)[:width] for row in top]
     distinct = [len({c for c in row[1:] if c}) for row in rows]
-    best = max(range(len(rows)), key=lambda i: (distinct[i], i))
+    dated = [any(DATE_NAMES.fullmatch(cell.strip()) for cell in row[:20]) for row in rows]
+    best = max(range(len(rows)), key=lambda i: (distinct[i], dated[i], i))
     names = list(rows[best])
     if not names[0]:
         names[0] = next((row[0] for row in reversed(rows) if row[0]), "")
@@ -284,7 +299,11 @@ def _check_widths(
     width = int(widths.max())
     if not names:
         return [str(j) for j in range(width)]
-    if len(names) == mode(widths.tolist()) - 1 and widths.max() == len(names) + 1:
+    if (
+        len(names) == mode(widths.tolist()) - 1
+        and widths.max() == len(names) + 1
+        and not DATE_NAMES.fullmatch(names[0].strip())
+    ):
         names.insert(0, "")  # R writes no name above the names of the rows
         for level in levels:
             level.insert(0, "")
@@ -309,6 +328,8 @@ def _ragged(
     remedy = "Give every line the same number of cells"
     if len(wrong) == 1 and wrong[0] == len(chosen) - 1 and widths[wrong[0]] < usual:
         remedy = "The last line is not complete: was the file cut off? Save or download it again"
+    elif (widths == usual + 1).all():
+        remedy = "Has a column no name? Give every column a name"
     elif (widths > usual).mean() > 0.3 and cells.separator == ",":
         remedy = (
             "Decimal commas or thousands marks between separating commas? Save it with ';' between "

@@ -20,6 +20,8 @@ from symnmf.data.text_lines import is_value
 from symnmf.display import counted
 from symnmf.errors import InvalidTable, offered, spelled
 
+#: Largest difference of two halves of a matrix, in terms of its largest entry.
+SYMMETRIC = 1e-3
 #: Cells from which the decimal mark is found.
 STYLE_CELLS = 20_000
 
@@ -40,6 +42,8 @@ def understand(raw: RawTable, reading: Reading) -> Table:
     """
     _drop_named(raw, reading.drop)
     _drop_empty(raw)
+    if reading.columns is None and _names_twice(raw):
+        _is_matrix(raw)
     take_field(raw)
     style = _style(raw, reading)
     if _names_are_dates(raw):
@@ -163,6 +167,8 @@ def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
     if dates is None:
         _check_first(raw)
     values, numeric = cells_to_numbers(raw, style)
+    if dates is None and numeric.all() and _is_symmetric(values):
+        _is_matrix(raw)
     text = [names[j] for j in range(len(names)) if not numeric[j]]
     if text:
         raw.notes.append(f"columns of text left out: {', '.join(text[:LISTED])}")
@@ -188,21 +194,45 @@ def _check_first(raw: RawTable) -> None:
     read = read_numbers(column, NumberStyle())
     if len(read.bad) < 0.5 * len(column) or len(read.bad) == 0:
         return
-    cells = [str(c).strip() for c in column]
-    if set(cells) == {n.strip() for n in raw.names[1:]} and len(cells) == len(raw.names) - 1:
-        other = (
-            "the option --matrix"
-            if not offered("kind") or spelled("kind", "x").startswith("--")
-            else "kind='matrix'"
-        )
-        raise IsMatrix(
-            raw.argument,
-            "has the same names in rows and columns: it is a matrix",
-            f"Pass it with {other}",
-        )
+    rest = [read_numbers(raw.frame.iloc[:, j], NumberStyle()) for j in range(1, len(raw.names))]
+    if len(rest) == len(column) and _is_symmetric(np.column_stack([r.values for r in rest])):
+        _is_matrix(raw)
+    remedy = "Write dates as 2024-12-31, or leave the column out"
+    if len(rest) == 2 and len(rest[0].bad) == len(column) and not len(rest[1].bad):
+        remedy = "If it lists pairs, write them as a matrix: a row and a column for each name"
+    elif len(rest) > len(column) and not any(len(r.bad) for r in rest):
+        remedy = "If the instruments are in rows, write a date above each column, or turn the table"
     bad = column.iloc[int(read.bad[0])]
     raise InvalidTable(
         raw.argument,
         f"the first column {raw.names[0]!r} holds neither dates nor numbers ({str(bad)[:40]!r})",
-        "Write dates as 2024-12-31, or leave the column out",
+        remedy,
+    )
+
+
+def _names_twice(raw: RawTable) -> bool:
+    """Whether the first column holds the names of the other columns."""
+    if len(raw.frame) != len(raw.names) - 1 or len(raw.frame) < 2:
+        return False
+    cells = [str(c).strip() for c in raw.frame.iloc[:, 0]]
+    return sorted(cells) == sorted(n.strip() for n in raw.names[1:])
+
+
+def _is_symmetric(values: np.ndarray) -> bool:
+    """Whether numbers are a square matrix that equals its transpose, but for rounding."""
+    if len(values) < 3 or values.shape[0] != values.shape[1] or not np.isfinite(values).all():
+        return False
+    return bool(np.abs(values - values.T).max() <= SYMMETRIC * np.abs(values).max() > 0)
+
+
+def _is_matrix(raw: RawTable) -> None:
+    other = (
+        "the option --matrix"
+        if not offered("kind") or spelled("kind", "x").startswith("--")
+        else "kind='matrix'"
+    )
+    raise IsMatrix(
+        raw.argument,
+        "is square, with the same names or numbers in rows and columns: it is a matrix",
+        f"Pass it with {other}",
     )

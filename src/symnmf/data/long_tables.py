@@ -47,6 +47,9 @@ NAME_COLUMNS = [
     "identifier",
     "key",
     "index",
+    *("site no", "site id", "station id", "station name", "station no", "gauge id", "gauge no"),
+    *("location", "origin", "airport", "dest", "country", "region", "river", "sensor", "city"),
+    *("fund name", "security id", "security name", "company", "issuer", "currency pair", "pair"),
 ]
 #: Values that are preferred for returns.
 RETURN_NAMES = ("ret", "return", "returns", "log return", "logret", "daily return", "retx")
@@ -155,7 +158,9 @@ def _roles(
         return None
     spoken = [field_name(raw.names[j]) for j in range(len(raw.names))]
     shares = {j: _repeated(raw, j, dates) for j in names}
-    names.sort(key=lambda j: (_rank(spoken[j], NAME_COLUMNS), numeric[j], shares[j], j))
+    names.sort(
+        key=lambda j: (shares[j] > 0.2, _rank(spoken[j], NAME_COLUMNS), numeric[j], shares[j], j)
+    )
     name = names[0]
     if numeric[name] == 1.0 and spoken[name] not in NAME_COLUMNS and len(raw.names) > 2:
         return None
@@ -175,7 +180,7 @@ def _roles(
     best = min(values, key=lambda j: _rank(spoken[j], order))
     if _rank(spoken[best], order) == len(order):
         listed = ", ".join(raw.names[j] for j in values[:8])
-        example = f"date,{raw.names[name]},{raw.names[values[0]]}"
+        example = f"{raw.date_name},{raw.names[name]},{raw.names[values[0]]}"
         raise InvalidTable(
             raw.argument,
             f"is a long table with several columns of numbers: {listed}",

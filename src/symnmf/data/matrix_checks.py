@@ -20,6 +20,10 @@ MOST_ROWS = 0.9
 COVARIANCE_SPREAD = 4.0
 #: Rounding of entries of a correlation.
 ROUNDING = 1e-6
+#: Largest difference of the two halves that counts as rounding, in terms of the largest entry.
+UNEQUAL_HALVES = 1e-3
+#: Rows up to which the halves of a matrix are compared here.
+SMALL = 5000
 
 
 def sensible_matrix(S: Any, diagonal: str | None = None) -> tuple[Any, list[str]]:
@@ -51,6 +55,7 @@ def sensible_matrix(S: Any, diagonal: str | None = None) -> tuple[Any, list[str]
         return S, []
     names = [str(c) for c in S.columns] if isinstance(S, pd.DataFrame) else None
     notes: list[str] = []
+    values, notes = _put_right(values)
     diag = np.asarray(np.diagonal(values), dtype=np.float64)
     rows = np.unique(np.linspace(0, len(values) - 1, EXAMINED_ROWS).astype(int))
     some = np.asarray(values[rows], dtype=np.float64)
@@ -65,9 +70,47 @@ def sensible_matrix(S: Any, diagonal: str | None = None) -> tuple[Any, list[str]
     _check_distances(some, rows, diag)
     if diagonal is None:
         _check_covariance(some, rows, diag)
+        notes += _odd_diagonal(some, rows, diag)
     if isinstance(S, pd.DataFrame) and notes:
         return pd.DataFrame(values, S.index, S.columns), notes
     return (values if notes else S), notes
+
+
+def _put_right(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Fill an empty diagonal of correlations, and end differences of two halves by rounding."""
+    if isinstance(values, np.memmap) or values.dtype.kind != "f" or len(values) > SMALL:
+        return values, []
+    notes = []
+    empty = np.isnan(values)
+    if empty.any() and (empty == np.eye(len(values), dtype=bool)).all():
+        off = np.abs(values[~empty])
+        if off.max() <= 1.0:
+            values = np.where(empty, 1.0, values)
+            notes.append("the empty diagonal filled with 1, as of a correlation")
+    gap = np.abs(values - values.T)
+    size = np.abs(values).max()
+    if np.isfinite(size) and ROUNDING * size < gap.max() <= UNEQUAL_HALVES * size:
+        values = (values + values.T) / 2
+        notes.append(f"the two halves differ by at most {gap.max():.1g}: their mean taken")
+    return values, notes
+
+
+def _odd_diagonal(some: np.ndarray, rows: np.ndarray, diag: np.ndarray) -> list[str]:
+    """What a person should know about a diagonal that is not that of a correlation."""
+    if not (diag > 0).all():
+        return []
+    notes = []
+    if diag.max() > (1 + 1e-3) * diag.min():
+        notes.append(
+            f"the diagonal goes from {diag.min():.3g} to {diag.max():.3g}: no correlation; "
+            f"{spelled('diagonal', 'unit')} scales it"
+        )
+    over = int((some > np.maximum(diag[rows][:, None], diag[None, :]) * (1 + 1e-4)).sum())
+    if over:
+        notes.append(
+            f"{over} entries are larger than the diagonal, which those of similarities are not"
+        )
+    return notes
 
 
 def _check_missing(some: np.ndarray, rows: np.ndarray, names: list[str] | None) -> None:

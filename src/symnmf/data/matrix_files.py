@@ -79,9 +79,11 @@ def _from_cells(raw: RawTable, source: str) -> pd.DataFrame:
     if values.shape[0] != values.shape[1]:
         _not_square(source, values.shape)
     above = names[1:] if labelled else names
+    unnamed = names == [str(j) for j in range(len(names))]
     if not labelled:
-        unnamed = above == [str(j) for j in range(len(above))]
         return pd.DataFrame(values) if unnamed else pd.DataFrame(values, above, above)
+    if unnamed or [n.lower() for n in first] == [n.lower() for n in above]:
+        above = first
     return pd.DataFrame(values, first, above)
 
 
@@ -140,9 +142,19 @@ def completed(S: pd.DataFrame, source: str) -> pd.DataFrame:
     if values.dtype.kind != "f":
         return S
     empty = np.isnan(values)
+    zero = values == 0
+    for triangle in (np.tri(len(values), k=-1, dtype=bool), ~np.tri(len(values), dtype=bool)):
+        if (
+            len(values) > 2
+            and zero[triangle].all()
+            and not empty.any()
+            and not zero[triangle.T].all()
+        ):
+            return pd.DataFrame(np.where(triangle, values.T, values), S.index, S.columns)
     strict = np.tri(len(values), k=-1, dtype=bool)
     for triangle in (strict, strict.T):
-        if empty[triangle].all() and not empty[~triangle].any() and len(values) > 1:
+        rest = ~triangle & ~np.eye(len(values), dtype=bool)
+        if empty[triangle].all() and not empty[rest].any() and len(values) > 1:
             values = np.where(triangle, values.T, values)
             return pd.DataFrame(values, S.index, S.columns)
     return S

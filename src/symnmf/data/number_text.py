@@ -78,17 +78,23 @@ MINUS, SPACES = "−–﹣－", "\u00a0\u202f\u2009\u2007 "
 #: Signs and codes of currencies before or after a number.
 CURRENCY = (
     r"(?:[$€£¥₹₽₩₪฿₺]|US\$|A\$|C\$|HK\$|R\$|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|SEK|NOK|DKK|CNY|"
-    r"HKD|INR|BRL|ZAR|SGD|PLN)"
+    r"HKD|INR|BRL|ZAR|SGD|PLN|RUB|TRY|MXN|KRW|TWD|THB|ILS|HUF|CZK|NZD|Rs\.?|kr\.?|zł|Kč|Ft|lei)"
 )
 
 _SIGNED = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?:{CURRENCY})?\s*(?P<sign2>[+-])?\s*"
-    rf"(?P<body>[\d.,'’ ]*\d[\d.,'’ ]*(?:[eE][+-]?\d+)?)\s*(?P<after>-)?\s*(?:{CURRENCY})?\s*"
-    rf"(?P<percent>[%‰])?\s*(?P<close>\))?"
+    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?:{CURRENCY})?\s*(?P<inner>\()?(?P<sign2>[+-])?\s*"
+    rf"(?P<body>[\d.,'’ ]*\d[\d.,'’ ]*(?:[eEdD][+-]?\d+)?)\s*(?P<after>-)?\s*(?:{CURRENCY})?\s*"
+    rf"(?P<shut>\))?\s*(?P<percent>[%‰])?\s*(?P<close>\))?"
 )
+#: Parentheses around a number, and inside a currency sign or before a percent sign.
+_PAIRS = (("open", "inner"), ("shut", "close"))
 PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _UNMARKED = re.compile(r"[-+]?\d*[.,]?\d*(?:[eE][-+]?\d+)? ?%?")
 _THREES = re.compile(r"\d{1,3}(?:([.,'’ ])\d{3})(?:\1\d{3})*")
+#: Lakh and crore, as 12,34,567.
+_TWOS = re.compile(r"\d{1,2}(?:(,)\d{2})+,\d{3}")
+#: Text that a spreadsheet is told not to change, as ="1.5" and '1.5.
+_HELD = re.compile(r"=\"(.*)\"|'([^']+)")
 
 
 @dataclass(frozen=True)
@@ -110,15 +116,18 @@ class NumberStyle:
     def parse(self, text: str) -> tuple[float, bool] | None:
         """The number of a cell and whether it was a percentage; None for anything else."""
         found = _SIGNED.fullmatch(_plain(text))
-        if found is None or bool(found["open"]) != bool(found["close"]):
+        if found is None:
+            return None
+        opened, closed = (sum(bool(found[p]) for p in pair) for pair in _PAIRS)
+        if opened != closed or opened > 1:
             return None
         value = self._body(found["body"].strip())
         if value is None:
             return None
         signs = [s for s in (found["sign"], found["sign2"], found["after"]) if s]
-        if len(signs) > 1 or (signs and found["open"]):
+        if len(signs) > 1 or (signs and opened):
             return None
-        if found["open"] or "-" in signs:
+        if opened or "-" in signs:
             value = -value
         scale = {"%": 100.0, "‰": 1000.0}.get(found["percent"] or "", 1.0)
         return value / scale, bool(found["percent"])
@@ -126,13 +135,13 @@ class NumberStyle:
     def _body(self, body: str) -> float | None:
         """Digits with marks; marks of thousands must stand between groups of three."""
         exponent = ""
-        if match := re.search(r"[eE][+-]?\d+$", body):
-            body, exponent = body[: match.start()], match[0]
+        if match := re.search(r"[eEdD][+-]?\d+$", body):
+            body, exponent = body[: match.start()], f"e{match[0][1:]}"
         whole, mark, rest = body.partition(self.decimal)
         if rest and not rest.isdigit():
             return None
         if whole and not whole.isdigit():
-            threes = _THREES.fullmatch(whole)
+            threes = _THREES.fullmatch(whole) or _TWOS.fullmatch(whole)
             if threes is None or threes[1] == self.decimal:
                 return None
             whole = whole.replace(threes[1], "")
@@ -159,6 +168,8 @@ def is_missing(cell: Any) -> bool:
 
 
 def _plain(text: str) -> str:
+    if held := _HELD.fullmatch(text.strip()):
+        text = held[1] or held[2] or ""
     for character in MINUS:
         text = text.replace(character, "-")
     for character in SPACES:
@@ -204,7 +215,7 @@ def find_style(
         found = _SIGNED.fullmatch(_plain(cell))
         if found is None:
             continue
-        body = re.sub(r"[eE][+-]?\d+$", "", found["body"].strip())
+        body = re.sub(r"[eEdD][+-]?\d+$", "", found["body"].strip())
         marks = [c for c in body if c in ".,"]
         if not marks:
             if body.isdigit():
@@ -216,7 +227,7 @@ def find_style(
         if len(set(marks)) == 2:
             votes.setdefault(last, cell)
         elif len(marks) > 1:
-            if _THREES.fullmatch(body):
+            if _THREES.fullmatch(body) or _TWOS.fullmatch(body):
                 votes.setdefault(other, cell)
         elif after != 3 or body.startswith(("0", last)) or body.find(last) > 3 or " " in body:
             votes.setdefault(last, cell)
@@ -241,8 +252,8 @@ def find_style(
             "table",
             f"{unsure[mark]!r} may be a whole number above a thousand or a number with three "
             "decimals",
-            f"Pass {spelled('decimal', mark)} if {mark!r} is the decimal mark, else "
-            f"{spelled('decimal', '.' if mark == ',' else ',')}",
+            f"{spelled('decimal', mark)} reads {mark!r} as the decimal mark; "
+            f"{spelled('decimal', '.' if mark == ',' else ',')} reads it as a mark of thousands",
         )
     return NumberStyle(".")
 

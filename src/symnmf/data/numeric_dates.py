@@ -9,12 +9,13 @@ import numpy as np
 
 #: Names of columns that hold dates, and of columns that count the rows, in lower case.
 DATE_NAMES = re.compile(
-    r"(trade|trading|as.?of|value|price|obs|observation|ref|reference|business|calendar|local|quote)?"
+    r"<?(trade|trading|as.?of|value|price|obs|observation|ref|reference|business|calendar|local|quote)?"
     r"[ _.-]?(dates?|day|days|weekday|dow|"
     r"day.of.week|hour|minute|time|datetime|timestamp|ts|epoch|year|years|yr|month|months|period|"
     r"periods|quarter|week|yyyymm|yyyymmdd|yearmonth|datum|data|fecha|jour|tag|monat|jahr|dt|caldt|"
-    r"zeit|mois|annee|année|asof|as of|date.?time|unix|time_period)[ _.-]?"
-    r"(utc|gmt|local|\(.*\)|id)?",
+    r"zeit|mois|annee|année|jd|mjd|julian|julian.day|woche|mes|año|дата|日付|日期|날짜|asof|"
+    r"as of|date.?time|unix|time_period)[ _.-]?"
+    r"(utc|gmt|local|\(.*\)|id)?>?",
     re.IGNORECASE,
 )
 COUNTER_NAMES = re.compile(
@@ -29,9 +30,14 @@ DAY_ZEROS = {
     "days since 1970": np.datetime64("1970-01-01"),
     "days since 1960": np.datetime64("1960-01-01"),
     "Matlab's day numbers": np.datetime64("-001-12-31"),
+    "modified Julian days": np.datetime64("1858-11-17"),
 }
+#: Julian day of 1970-01-01.
+JULIAN_1970 = 2440587.5
 #: Years in which day numbers must lie.
 DAY_YEARS = (1980, 2045)
+#: Numbers at even steps below this are a count; above it they may be years or day numbers.
+EVEN_LIMIT = 1000.0
 #: Units of seconds since 1970, with the range of 1973 to 2100.
 EPOCHS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 EPOCH_RANGE = (1e8, 4.2e9)
@@ -80,6 +86,9 @@ def numeric_dates(values: np.ndarray, name: str, first: bool) -> NumericDates | 
         start = float(values.min())
         if start in (0.0, 1.0, 2.0) or (named_counter and start < 1900):
             return NumericDates(None, f"column {name!r} counts the rows and is no instrument")
+    small = first and ordered and not named_date and np.abs(values).max() < EVEN_LIMIT
+    if small and len(values) >= 10 and _even(steps):
+        return NumericDates(None, f"column {name!r} counts the rows and is no instrument")
     repeated = not ordered and named_date and (_in_order(steps) or first)
     if not (first or named_date) or not (ordered or repeated) or not enough:
         return None
@@ -90,11 +99,16 @@ def numeric_dates(values: np.ndarray, name: str, first: bool) -> NumericDates | 
     if named_counter and whole and ordered:
         return NumericDates(None, f"column {name!r} counts the rows and is no instrument")
     if (named_date and (first or len(values) >= 10)) or (whole and ordered and len(values) >= 10):
-        shown = f"{values[0]:g}, {values[1]:g}, …, {values[-1]:g}"
+        shown = f"{values[0]:.15g}, {values[1]:.15g}, …, {values[-1]:.15g}"
         return NumericDates(
             None, "", f"column {name!r} ({shown}) looks like dates or row numbers in no known form"
         )
     return None
+
+
+def _even(steps: np.ndarray) -> bool:
+    """Whether all steps are equal, but for rounding."""
+    return bool(np.ptp(steps) <= 1e-6 * np.abs(steps).max())
 
 
 def _in_order(steps: np.ndarray) -> bool:
@@ -113,12 +127,28 @@ def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarr
             year, month = number // 100, number % 100
             if ((month >= 1) & (month <= 12)).all():
                 return _month_end(year, month), "numbers such as 202412"
-        if low >= 1800 and high <= 2075 and (np.abs(np.diff(number)) <= 20).all():
+        if low >= 1700001 and high <= 2200366 and named:
+            stamps = _year_days(number // 1000, number % 1000)
+            if stamps is not None:
+                return stamps, "numbers such as 2024366, year and day"
+        if (
+            low >= 1800
+            and high <= (2300 if named else 2075)
+            and (np.abs(np.diff(number)) <= 20).all()
+        ):
             return _month_end(number, np.full(len(number), 12)), "years"
         for unit, size in EPOCHS.items():
             if EPOCH_RANGE[0] * size <= low and high <= EPOCH_RANGE[1] * size:
                 words = f"{unit} since 1970"
                 return np.asarray(number.astype(f"datetime64[{unit}]"), "datetime64[ns]"), words
+    if low >= 2.4e6 and high <= 2.6e6 and np.abs(np.diff(values)).max() <= 400:
+        seconds = np.round((values - JULIAN_1970) * 86400).astype(np.int64)
+        if not whole or named:
+            half = (
+                np.timedelta64(12, "h") if whole else np.timedelta64(0, "h")
+            )  # days begin at noon
+            stamps = seconds.astype("datetime64[s]") - half
+            return stamps.astype("datetime64[ns]"), "Julian days"
     if high < 1e6 and np.abs(np.diff(values)).max() <= 400:
         found = _day_numbers(values)
         if found is not None:
@@ -180,6 +210,16 @@ def _years(year: np.ndarray) -> np.ndarray:
     return np.asarray((year - 1970).astype("datetime64[Y]").astype("datetime64[D]"))
 
 
+def _year_days(year: np.ndarray, day: np.ndarray) -> np.ndarray | None:
+    """Dates of year and day of the year; None if there is no such day."""
+    stamps = _years(year) + (day - 1).astype("timedelta64[D]")
+    if (day < 1).any() or (
+        stamps.astype("datetime64[Y]") != _years(year).astype("datetime64[Y]")
+    ).any():
+        return None
+    return np.asarray(stamps.astype("datetime64[ns]"))
+
+
 def _ymd(year: np.ndarray, month: np.ndarray, day: np.ndarray) -> np.ndarray | None:
     """Dates of year, month and day; None if there is no such day."""
     if ((month < 1) | (month > 12) | (day < 1) | (day > 31)).any():
@@ -196,7 +236,9 @@ def _month_end(year: np.ndarray, month: np.ndarray) -> np.ndarray:
     return np.asarray((following - np.timedelta64(1, "D")).astype("datetime64[ns]"))
 
 
-def from_parts(year: np.ndarray, month: np.ndarray, day: np.ndarray | None) -> np.ndarray | None:
+def from_parts(
+    year: np.ndarray, month: np.ndarray, day: np.ndarray | None = None
+) -> np.ndarray | None:
     """Dates of separate columns of year, month and day; None if there is no such day.
 
     Example:

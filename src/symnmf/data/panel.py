@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from symnmf.data.missing_numbers import apply_policy, check_complete, drop_columns, drop_empty
-from symnmf.data.plausibility import check_kind, drop_sentinels, infer_kind
+from symnmf.data.plausibility import check_kind, drop_sentinels, infer_kind, note_twins
 from symnmf.data.suspect_rows import treat_suspects
 from symnmf.data.suspects import JUMPS, Suspect
 from symnmf.data.table import load_table
-from symnmf.data.table_model import Reading, Table, day
+from symnmf.data.table_model import Reading, Table, day, moment
 from symnmf.defaults import MAX_MISSING, MISSING, MISSING_POLICIES
 from symnmf.display import counted, html_table
 from symnmf.errors import DataWarning, InvalidInput, InvalidTable
@@ -201,12 +201,13 @@ def read_panel(
     suspects = treat_suspects(work, kind, returns, jumps, missing)
     lost = apply_policy(work, missing, max_missing)
     drop_constant(work)
+    note_twins(work)
     rows, columns_left = work.values.shape
     if rows < MIN_ROWS or columns_left < MIN_COLUMNS:
         raise InvalidTable(
             "table",
-            f"{rows} observations of {columns_left} instruments are left"
-            + (f" ({work.steps[-1]})" if work.steps else ""),
+            f"{counted(rows, 'observation')} of {counted(columns_left, 'instrument')} "
+            f"{'is' if rows == 1 else 'are'} left{_why_few(work, columns_left)}",
             f"At least {MIN_ROWS} observations of {MIN_COLUMNS} instruments are needed",
         )
     first, last = (None, None) if work.dates is None else (day(work.dates[0]), day(work.dates[-1]))
@@ -229,6 +230,13 @@ def read_panel(
         lost=lost,
     )
     return Panel(np.ascontiguousarray(work.values), tuple(work.names), work.dates, summary)
+
+
+def _why_few(work: Table, columns: int) -> str:
+    """The step after which too little is left, or the sheet that was read."""
+    sheets = [step for step in work.steps if step.startswith("sheet ")]
+    said = sheets if columns < MIN_COLUMNS and sheets else work.steps[-1:]
+    return f" ({said[0]})" if said else ""
 
 
 def _check_names(work: Table) -> None:
@@ -275,7 +283,7 @@ def sort_dates(work: Table) -> None:
         )
         raise InvalidTable(
             "table",
-            f"the date {day(work.dates[i])} occurs more than once{where}",
+            f"the date {moment(work.dates[i])} occurs more than once{where}",
             "Keep one row for each date",
         )
     once = np.ones(len(work.dates), dtype=bool)

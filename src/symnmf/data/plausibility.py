@@ -10,6 +10,10 @@ from symnmf.data.table_model import Table
 from symnmf.display import counted
 from symnmf.errors import InvalidTable, offered, spelled
 
+#: Share of cells that are not positive up to which they are faults among prices.
+FEW = 0.02
+#: Rows below which nothing can be said about numbers.
+LEAST_ROWS = 4
 #: Observations from which the behaviour of numbers says what they are.
 ENOUGH_ROWS = 12
 #: Largest usual step relative to the level of numbers that are levels, such as prices.
@@ -75,15 +79,35 @@ def infer_kind(work: Table) -> str:
         InvalidTable: the numbers are neither clearly prices nor clearly returns.
     """
     x = _some_rows(work.values)
-    if len(x) >= 3 and x.shape[1]:
+    if not x.size:
+        raise InvalidTable(
+            "table",
+            "has no numbers: all cells are empty",
+            "If they hold formulas, open the file in a spreadsheet and save it, with the results",
+        )
+    if len(x) < LEAST_ROWS:
+        raise InvalidTable(
+            "table",
+            f"has {counted(len(x), 'row')} of numbers",
+            f"At least {LEAST_ROWS} rows are needed, and many more for groups that hold",
+        )
+    if x.shape[1]:
         with np.errstate(all="ignore"):
             low = np.nanmin(x, axis=0)
+            steady = np.nanmedian(_step_share(x)) < LEVEL_STEP
+            bad = work.values <= 0
+            if bad.any() and (_median(x) > 0).all():
+                few = steady and bad.mean() < FEW
+                if few or (len(x) >= ENOUGH_ROWS and _signs_flip(x)):
+                    _not_prices(work, bad)
             if (low > 0).all() and np.nanmedian(_step_share(x)) < LEVEL_STEP:
                 return "prices"
             middle = _median(x)
             spread = _median(np.abs(x - middle))
             centred = np.abs(middle) < np.maximum(spread, 1e-12)
-            if (low < 0).mean() > 0.8 and centred.mean() > 0.8:
+            moving = spread > 0
+            low, centred = (low[moving], centred[moving]) if moving.any() else (low, centred)
+            if (low < 0).mean() >= 0.8 and centred.mean() >= 0.8:
                 return "returns"
     options = (
         "--prices, --returns or --values"
@@ -179,14 +203,24 @@ def _not_prices(work: Table, bad: np.ndarray) -> None:
     place = f"{work.row_words(i)}, column {work.names[j]!r}"
     count = int(bad.sum())
     more = f" ({count} such cells)" if count > 1 else ""
-    few = count < 0.01 * bad.size
+    few = count < FEW * bad.size
     remedy = f"Prices are positive; pass {returns} if these are returns"
     if few:
         remedy = f"Leave the cell empty where there was no price, or pass {_values()} to take the "
         remedy += "numbers as they are"
+    elif len(work.values) >= ENOUGH_ROWS and _signs_flip(work.values):
+        remedy = "If a minus marks a mean of bid and ask, as in CRSP, take absolute values"
     raise InvalidTable(
         "table", f"{place} is {work.values[i, j]:g}, which is not a price{more}", remedy
     )
+
+
+def _signs_flip(x: np.ndarray) -> bool:
+    """Whether numbers are levels but for their signs."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        negative = 0 < (x < 0).mean() < 0.5
+        return bool(negative and np.nanmedian(_step_share(np.abs(x))) < LEVEL_STEP)
 
 
 def _step_share(x: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)
@@ -211,3 +245,26 @@ def _median(x: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)
             warnings.simplefilter("ignore")
             return np.asarray(np.nanmedian(x, axis=0))
     return np.asarray(np.median(x, axis=0))
+
+
+def note_twins(work: Table) -> None:
+    """Say which instruments have the same numbers as another one.
+
+    Arguments:
+        work: the table; a caution is added.
+    """
+    if len(work.values) < ENOUGH_ROWS:
+        return
+    keys = np.nan_to_num(work.values).sum(axis=0)
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(np.diff(keys[order]) == 0)
+    pairs = [(int(order[i]), int(order[i + 1])) for i in same]
+    twins = [
+        f"{work.names[max(p)]} (as {work.names[min(p)]})"
+        for p in pairs
+        if np.array_equal(work.values[:, p[0]], work.values[:, p[1]], equal_nan=True)
+    ]
+    if twins:
+        shown = ", ".join(twins[:5]) + (", …" if len(twins) > 5 else "")
+        words = counted(len(twins), "instrument has", "instruments have")
+        work.cautions.append(f"{words} the same numbers as another one: {shown}")

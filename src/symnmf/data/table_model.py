@@ -47,8 +47,10 @@ class Table:
 
     def row_words(self, i: int) -> str:
         """A row as its file counts it, with its date."""
+        if self.form == "long" and self.dates is not None:
+            return day(self.dates[i])
         row = f"{self.unit} {i if self.numbers is None else self.numbers[i]}"
-        return row if self.dates is None else f"{row} ({day(self.dates[i])})"
+        return row if self.dates is None else f"{row} ({moment(self.dates[i])})"
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,13 @@ def _words(given: str | Sequence[str] | None) -> list[str]:
         return []
     words = given.split(",") if isinstance(given, str) else list(given)
     return [str(word).strip() for word in words if str(word).strip()]
+
+
+def moment(stamp: Any) -> str:
+    """A date as text, with its time of day unless that is midnight."""
+    text = str(np.datetime_as_string(np.datetime64(stamp), unit="ms"))
+    date, time = text.split("T")
+    return date if time == "00:00:00.000" else f"{date} {time.removesuffix('.000')}"
 
 
 def day(stamp: Any) -> str:

@@ -22,6 +22,11 @@ SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
 HEAD_ROWS, TAIL_ROWS = 200, 60
 #: Cells of the first rows that are examined to choose the separator.
 EXAMINED_CELLS = 4000
+#: What is said about a file whose letters cannot be read.
+OTHER_SCRIPT = (
+    "letters outside ASCII are in an unknown encoding, so that names may be wrong: save the file "
+    "as UTF-8"
+)
 #: Words that pandas reads as missing numbers; other spellings are recognized afterwards.
 PANDAS_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 
@@ -64,7 +69,18 @@ def decode(content: bytes, source: str) -> tuple[bytes, str | None]:
         odd = sum(c < 32 and c not in (9, 10, 13, 26) for c in head)
         if odd > 0.02 * len(head):
             raise InvalidFile(source, "is no text file", "Pass a table as .csv") from None
+        if _other_script(content):
+            return text.encode(), OTHER_SCRIPT
         return text.encode(), "encoding Latin-1 (Windows-1252)"
+
+
+def _other_script(content: bytes) -> bool:
+    """Whether bytes above 127 stand together, as in Cyrillic, Greek, Chinese and Japanese."""
+    high = np.frombuffer(content, np.uint8) > 127
+    adjacent = np.zeros_like(high)
+    adjacent[1:] |= high[:-1]
+    adjacent[:-1] |= high[1:]
+    return bool((high & adjacent).sum() > 0.5 * high.sum())
 
 
 def _decoded(content: bytes, name: str, source: str) -> bytes:
@@ -280,7 +296,9 @@ def _check_markup(text: str, source: str) -> None:
             raise InvalidFile(
                 source, f"is {words}, not a table", "Open it in a spreadsheet and save it as .csv"
             )
-    if begin.startswith(("{", "[")) and ":" in begin:
+    if begin.startswith("version https://git-lfs"):
+        raise InvalidFile(source, "is a pointer of Git LFS, not the table", "Run `git lfs pull`")
+    if begin.startswith(("[[", "[{")) or (begin.startswith(("{", "[")) and ":" in begin):
         raise InvalidFile(source, "is JSON, not a table", "Write the table as .csv or .parquet")
 
 

@@ -35,6 +35,8 @@ from symnmf.resources import require_memory
 VOLATILITIES = ("none", "ewma")
 #: Minimum of exceedances for an estimate.
 MIN_EXCEEDANCES = 30
+#: The largest share of days that is taken as extreme.
+HALF = 0.5
 
 
 def _weight(estimator: str, weight: str | None) -> str:
@@ -293,8 +295,9 @@ class TailRequest:
         if found >= (1 if self.allow_few else MIN_EXCEEDANCES):
             return
         remedy = f"take a larger {called('q')}"
-        if observations < MIN_EXCEEDANCES:  # no share of these rows is enough
-            remedy = "pass a table with more rows"
+        if observations < MIN_EXCEEDANCES or (self.rule.name == "q" and self.rule.value >= HALF):
+            longer = "pass a table with more rows"  # no share of these rows is enough
+            remedy = f"{longer}, or {spelled('dependence', 'correlation')}"
         raise InvalidInput(
             self.rule.name,
             f"{self.rule.value:g} leaves {counted(found, 'exceedance')} of "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 #: Sweeps over the rows, and the change of an entry at which they end.
 SWEEPS, SETTLED = 30, 1e-4
@@ -35,6 +34,8 @@ def continued_loadings(
         >>> bool(np.abs(found @ found.T - C)[~np.eye(5, dtype=bool)].max() < 0.01)
         True
     """
+    from scipy.optimize import nnls  # it takes longer to import than most commands to run
+
     A = np.array(start, dtype=np.float64)
     n = len(A)
     if n < 2:

@@ -54,5 +54,5 @@ def asymmetric(argument: str, row: int, column: int, gap: float) -> NoReturn:
     raise InvalidMatrix(
         argument,
         f"not symmetric: entries [{row}, {column}] and [{column}, {row}] differ by {gap:.6g}",
-        "Use (S + S.T) / 2 if the difference is noise",
+        "Pass the mean of the matrix and its transpose if the difference is noise",
     )

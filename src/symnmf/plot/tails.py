@@ -155,7 +155,7 @@ def event_groups(
         >>> S = sn.tail_dependence(panel, estimator="ramp")
         >>> labels = sn.factorize(S, k=3).labels()
         >>> len(event_groups(S.provenance, event_shares(S, labels, 3), list("abc")).data)
-        2
+        4
     """
     from plotly.graph_objects import Bar, Scatter
     from plotly.subplots import make_subplots
@@ -183,22 +183,25 @@ def event_groups(
         figure.add_trace(bars, row=1, col=1)
     figure.update_layout(barmode="overlay")
     strength = lift[event, group]
-    dots = Scatter(
-        x=when[event],
-        y=group,
-        mode="markers",
-        showlegend=False,
-        customdata=np.column_stack((100 * shares[event, group], strength)).round(1),
-        marker={
-            "size": np.clip(3 + 2.5 * strength, 5, 14).round(1),
-            "color": [GROUP_COLORS[g % len(GROUP_COLORS)] for g in group],
-            "opacity": 0.75,
-        },
-    )
-    dots.hovertemplate = (
+    hover = (
         "%{x}: %{customdata[0]} % of the event, %{customdata[1]} × its usual share<extra></extra>"
     )
-    figure.add_trace(dots, row=2, col=1)
+    size = np.clip(3 + 2.5 * strength, 5, 14).round(1)
+    share = np.column_stack((100 * shares[event, group], strength)).round(1)
+    for tint, color in enumerate(GROUP_COLORS):  # plotly examines a list of colours one by one
+        mine = group % len(GROUP_COLORS) == tint
+        if not mine.any():
+            continue
+        dots = Scatter(
+            x=when[event[mine]],
+            y=group[mine],
+            mode="markers",
+            showlegend=False,
+            customdata=share[mine],
+            marker={"size": size[mine], "color": color, "opacity": 0.75},
+            hovertemplate=hover,
+        )
+        figure.add_trace(dots, row=2, col=1)
     marks = log_ticks(min(1.0, float(radii.min())), max(2.0, float(radii.max())))
     figure.update_yaxes(title="size", type="log", tickvals=marks, row=1)
     ticks = {"tickvals": list(range(shown)), "ticktext": [label(n, 16) for n in names[:shown]]}

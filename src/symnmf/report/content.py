@@ -23,6 +23,7 @@ from symnmf.grouping.result_tables import history_table, labels_table, loadings_
 from symnmf.grouping.sorted_matrix import SortedMatrices
 from symnmf.grouping.spanning_tree import SpanningTree
 from symnmf.plot.networks import draw_network
+from symnmf.plot.style import without_template
 from symnmf.report.cards import Card, cards
 from symnmf.report.class_names import page_names
 from symnmf.report.embed import embedded_size
@@ -109,6 +110,7 @@ class Content:
             self.too_large.append(name)
 
 
+@without_template()
 def gather(found: Analysis) -> Content:
     """Collect the content of the page; all numbers come from the analysis.
 

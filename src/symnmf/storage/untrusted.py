@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
@@ -35,9 +36,10 @@ def read_json(path: Path, most: int = JSON_BYTES) -> Any:
     except (OSError, ValueError, RecursionError) as broken:
         if isinstance(broken, InvalidFile):
             raise
-        raise InvalidFile(
-            str(path), f"cannot be read ({type(broken).__name__})", "Check the path, or run again"
-        ) from broken
+        if isinstance(broken, FileNotFoundError):
+            raise InvalidFile(str(path), "does not exist", "Check the path") from broken
+        why = broken.strerror if isinstance(broken, OSError) else "its text is not JSON"
+        raise InvalidFile(str(path), f"cannot be read: {why}", "Check it, or run again") from broken
 
 
 #: Content up to this number of bytes is always unpacked, larger content only up to this multiple
@@ -71,7 +73,8 @@ def reading(path: Path) -> Iterator[None]:
     except Exception as broken:
         words = str(broken).splitlines()
         reason = words[0][:200] if words else type(broken).__name__
-        if isinstance(broken, LookupError | AttributeError | TypeError | AssertionError):
+        wrong = LookupError | AttributeError | TypeError | AssertionError | UnicodeError
+        if isinstance(broken, wrong) or re.search(r"\bb['\"]|<class|0x", reason):
             reason = "its content is not that of such a file"  # words of Python help nobody
         raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
 
@@ -162,11 +165,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
             if pa.types.is_string(kind) or pa.types.is_large_string(kind):
                 words.append(column.name)
             elif not _plain(kind):
-                raise InvalidFile(
-                    str(path),
-                    f"column {column.name[:40]!r} holds {str(column.type)[:60]}",
-                    "Write one number, date or text per cell",
-                )
+                raise _not_plain(path, column)
         file.seek(0)
         table = pq.ParquetFile(file, read_dictionary=words).read()
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -191,19 +190,29 @@ def read_arrow(path: Path) -> pd.DataFrame:
         kind = column.type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if not (_plain(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise InvalidFile(
-                str(path),
-                f"column {column.name[:40]!r} holds {str(column.type)[:60]}",
-                "Write one number, date or text per cell",
-            )
+            raise _not_plain(path, column)
     frame: pd.DataFrame = table.to_pandas()
     return frame
+
+
+def _not_plain(path: Path, column: Any) -> InvalidFile:
+    """The error for a column whose cells are lists, records or bytes."""
+    kind = re.sub(r"[^a-z].*", "", str(column.type))
+    what = {"list": "lists", "struct": "records", "map": "records", "binary": "bytes"}
+    words = what.get(kind.removeprefix("large").removeprefix("_"), "neither numbers nor text")
+    return InvalidFile(
+        str(path),
+        f"column {column.name[:40]!r} holds {words}",
+        "Write one number, date or text per cell",
+    )
 
 
 def _plain(kind: Any) -> bool:
     """Whether an arrow column has one number or date per cell."""
     import pyarrow as pa
 
+    if getattr(kind, "extension_name", "") == "pandas.period":
+        return True
     tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_temporal)
     return any(test(kind) for test in (*tests, pa.types.is_decimal, pa.types.is_null))
 
