@@ -247,8 +247,8 @@ class CrashModel:
             raise InvalidInput(
                 "weights",
                 f"the position in {name!r} is short",
-                "Pass weights of at least 0: the model has one tail, and a short position loses in "
-                "the other",
+                "Pass weights of at least 0 for a return level: the model has one tail, and a "
+                "short position loses in the other",
             )
         if not w.any():
             raise InvalidInput("weights", "are all zero", "Pass at least one position")
@@ -279,7 +279,7 @@ class CrashModel:
                 argument,
                 f"is no extreme: {self.names[places[high]]!r} exceeds it on {p[high]:.1%} of the "
                 f"days, and dependence was measured on the worst {self.q:.1%}",
-                "Pass a level that is more extreme, or a larger q to crash_model",
+                "Pass a level that is more extreme",
             )
 
     def _ends(self, found: list[float]) -> tuple[float, float]:
