@@ -112,8 +112,8 @@ def bars(
     size = array_of(trace.get("x" if lying else "y"))
     centers, tops = along.places(where), over.places(size).tolist()
     every = [along.places(array_of(other.get("y" if lying else "x"))) for other in others]
-    known = np.concatenate([centers, *every])
-    gaps = np.diff(np.unique(known[np.isfinite(known)]))
+    places = np.concatenate([centers, *every])
+    gaps = np.diff(np.unique(places[np.isfinite(places)]))
     room = float(gaps.min()) if len(gaps) else abs(along.stop - along.start) / 2
     thick = max(1.0, 0.8 * room)
     colors = _many((trace.get("marker") or {}).get("color"), len(where), color)
