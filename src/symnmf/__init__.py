@@ -64,7 +64,7 @@ _HOME = {
     "save_rolling": "grouping.rolling_folder",
     "significance": "grouping.significance",
     "silhouette": "grouping.silhouette",
-    "simulate": "grouping.crash_model",
+    "simulate": "grouping.simulated_crashes",
     "spherical_kmeans": "grouping.spherical_kmeans",
     "suggest_rank": "grouping.rank_selection",
     "tail_dependence": "dependence.tail",
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from symnmf.estimators import DependenceFactors, SymNMF
     from symnmf.factorization import factorize
     from symnmf.grouping.comparison import align, compare
-    from symnmf.grouping.crash_model import crash_model, simulate
+    from symnmf.grouping.crash_model import crash_model
     from symnmf.grouping.group_series import group_returns
     from symnmf.grouping.hierarchy import hierarchy
     from symnmf.grouping.naming import Group, group_of, groups

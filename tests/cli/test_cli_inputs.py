@@ -39,6 +39,16 @@ def test_groups_come_first_and_the_kind_is_found(run_streams, prices, tmp_path):
     assert "numbers taken as prices, by their behaviour" in record["panel"]
 
 
+def test_data_without_groups_are_told_first(run_streams, tmp_path):
+    rng = np.random.default_rng(0)
+    dates = pd.bdate_range("2015", periods=400)
+    pd.DataFrame(rng.normal(size=(400, 8)), dates, list("abcdefgh")).to_csv(tmp_path / "r.csv")
+    words = ("fit", "--returns", tmp_path / "r.csv", "--dependence", "correlation", "--no-report")
+    out, _ = run_streams(*words, "--out", tmp_path / "o")
+    assert "\nNo groups in these data: " in out
+    assert "1 group" not in out
+
+
 def test_from_to_and_estimator_options_reach_the_estimate(run_streams, prices, tmp_path):
     words = ("fit", "--prices", prices, "--k", 3, "--from", "2020", "--to", "2022-06", "--q", 0.2)
     more = ("--tail", "upper", "--decluster", 2, "--simple-returns", "--no-report")

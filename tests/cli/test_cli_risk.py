@@ -46,7 +46,10 @@ def test_words_and_files(run, folder, tmp_path):
     assert (tmp_path / "tables" / "worst_days.csv").exists()
     assert "already exists" in run("risk", "o", "--draws", "0", "--out", "tables", code=2)
     beyond = run("risk", "o", "--draws", "0", "--return-period", "9999", code=2)
+    assert "--return-period: got 9999" in beyond
     assert "the 699 days of the data" in beyond
+    strange = run("risk", "o", "--draws", "0", "--together", "XOM,NOPE", code=2)
+    assert "--together: 'NOPE' was not in the fit" in strange
     (tmp_path / "p.csv").unlink()
     assert "which is not there" in run("risk", "o", code=2)
 

@@ -10,9 +10,14 @@ import symnmf as sn
 from symnmf.bench.max_linear_panels import GROUPS, MaxLinearPanel
 from symnmf.data.samples import sp500_prices
 from symnmf.errors import InvalidInput, InvalidTable
-from symnmf.grouping.crash_model import draw_scores
 from symnmf.grouping.fitted_tails import FittedTails
-from symnmf.grouping.joint_probability import at_least, scaled_to_data
+from symnmf.grouping.joint_probability import (
+    at_least,
+    at_least_each,
+    days_of_event,
+    scaled_to_data,
+)
+from symnmf.grouping.simulated_crashes import draw_scores
 from symnmf.grouping.tail_factors import (
     continued_loadings,
     joint_tail,
@@ -79,11 +84,49 @@ def test_the_scale_agrees_with_the_data_at_the_threshold():
     limit = np.quantile(losses, 0.9, axis=0)
     for m in (2, 4):
         seen = float(((losses > limit).sum(axis=1) >= m).mean())
-        found = scaled_to_data(wrong, np.full(8, 0.1), m, losses, 0.1)
+        found = scaled_to_data(wrong[None], np.full((1, 8), 0.1), m, [losses], 0.1)[0]
         assert found == pytest.approx(seen, rel=0.03)
         exact = at_least(truth.loadings, np.full(8, 0.05), m, 50_000)
-        near = scaled_to_data(wrong, np.full(8, 0.05), m, losses, 0.1)
+        near = scaled_to_data(wrong[None], np.full((1, 8), 0.05), m, [losses], 0.1)[0]
         assert abs(near - exact) < abs(at_least(wrong, np.full(8, 0.05), m) - exact)
+
+
+def test_many_days_at_the_level_itself_correct_the_model():
+    """A model of one factor falls too slowly from the threshold to the level."""
+    truth = MaxLinearPanel.usual()
+    losses = truth.draw(8000, False, np.random.default_rng(2))
+    wrong = np.full((1, 8, 1), 0.7)
+    for m in (3, 4, 6):
+        exact = at_least(truth.loadings, np.full(8, 0.02), m, 50_000)
+        found = scaled_to_data(wrong, np.full((1, 8), 0.02), m, [losses], 0.1)[0]
+        assert found == pytest.approx(exact, rel=0.2)
+
+
+def test_repeated_days_keep_the_number_of_worst_days():
+    """A resampled history has each day several times; strict exceedance lost a part of them."""
+    losses = MaxLinearPanel.usual().draw(400, False, np.random.default_rng(3))
+    tripled = np.repeat(losses, 3, axis=0)
+    for m, p in ((1, 0.05), (2, 0.05), (8, 0.2)):
+        share = np.full(8, p)
+        assert days_of_event(tripled, share, m) == 3 * days_of_event(losses, share, m)
+    one = losses[:, :1]
+    for repeats in (1, 2, 7):
+        again = np.repeat(one, repeats, axis=0)
+        assert days_of_event(again, np.full(1, 0.0325), 1) == round(0.0325 * len(again))
+
+
+def test_models_side_by_side_are_those_alone():
+    truth, rng = MaxLinearPanel.usual(), np.random.default_rng(5)
+    chi = np.stack([joint_tail(truth.draw(500, True, rng), 0.1) for _ in range(4)])
+    both = max_linear_loadings(chi, truth.loadings, 4)
+    alone = [max_linear_loadings(c, truth.loadings, 4) for c in chi]
+    np.testing.assert_allclose(both, alone, rtol=1e-12)
+    p = rng.uniform(0.02, 0.1, (4, 8))
+    for m in (2, 8):
+        found = at_least_each(both, p, m, 500)
+        np.testing.assert_allclose(
+            found, [at_least(a, x, m, 500) for a, x in zip(both, p, strict=True)], rtol=1e-12
+        )
 
 
 # ---- loadings ----

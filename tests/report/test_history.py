@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,20 @@ def test_it_says_what_changed(found, page):
     short = sn.rolling(market(250, [f"T{i}" for i in range(9)], broke=False), 200, 50, 3,
                        "correlation", draws=39)  # fmt: skip
     assert "too short to test" in render_history(short)
+
+
+def test_many_moves_are_told_apart_from_breaks(found):
+    quiet = replace(
+        found,
+        windows=[replace(w, broke=False, moved=("T1", "T2")) for w in found.windows],
+        changes=replace(found.changes, movers=(), by_chance=(0, 1)),
+    )
+    page = render_history(quiet)
+    assert "The groups did not change by more than chance." in page
+    assert "windows with “many moves” are no breaks" in page
+    assert "more moves than chance" not in page
+    expected = (len(found.windows) - 1) / 3
+    assert f"about {expected:.0f} have more moves than all 2 shuffled pairs by chance" in page
 
 
 def test_it_is_safe_and_small(page):

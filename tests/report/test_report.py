@@ -206,10 +206,10 @@ def test_never_overwrites_unless_told_to(hostile, tmp_path):
 def test_large_reports_stay_small(n, k, sign):
     S, result = planted(n, k, tuple(f"instrument {i} {sign * 9}" for i in range(n)))
     content = gather(sn.Analysis.of(result, S))
-    text = render(content)
-    assert len(text.encode()) < 7e6  # names to search and tables to save: up to 6 MB
-    assert ("too many to search" in text) == (n > 150_000)
     assert ("loadings.csv" in content.downloads) == (n == 2763)
+    text = render(content)
+    assert len(text.encode()) < (1e6 if n == 2763 else 4e6)  # names to search: up to 3 MB
+    assert ("too many to search" in text) == (n > 150_000)
     if n > 2763:
         assert len(content.cards[0].members) == 40
         assert "more; search for a name" in text
@@ -273,6 +273,9 @@ def test_the_verdict_says_what_is_weak():
     b = market("corr", 100)
     result = sn.factorize(b.operator, b.k, n_init=1)
     assert statements(result)[4].short == "Other starts were not tried."
+    several = replace(result, certificate=replace(result.certificate, starts=3))
+    assert statements(several)[4].short == "No other start fits as well."
+    assert statements(several)[4].level == "good"
 
     def with_certificate(**values):
         return statements(replace(result, certificate=replace(result.certificate, **values)))
@@ -302,9 +305,17 @@ def test_too_little_for_the_other_kind(panel):
 def test_the_page_of_twenty_stocks_is_small():
     """The bar is 1 MB; the tables to save are nearly half of it."""
     found = sn.analyse(sp500_prices(), 4, kind="prices")
-    text = render(gather(found))
+    content = gather(found)
+    text = render(content)
     assert len(text.encode()) < 1_000_000
     assert "plotly" not in text.lower()
+    assert not content.too_large
+    content.offer("returns.csv", "0.0123\n" * 150_000)  # a table of a long history
+    smaller = render(content)
+    assert len(smaller.encode()) < 1_000_000
+    assert content.too_large == ["returns.csv"]
+    assert "Too large for this page: returns.csv. The folder" in smaller
+    assert "events.csv" in content.downloads
 
 
 def test_cards_unfold_after_twelve_members():

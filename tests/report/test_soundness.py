@@ -41,6 +41,9 @@ def test_noise_has_no_groups():
         found = sn.analyse(table, k, kind="returns", dependence="correlation")
         content = gather(found)
         assert (content.level, content.sentence) == ("bad", "No groups in these data.")
+        said = {s.short for s in content.statements}
+        assert ("The groups are sharp." in said) <= (k == 3)  # of one group nothing can be sharp
+        assert "No other 1 groups could fit better." not in said
 
 
 def test_each_part_can_fail(good):

@@ -114,6 +114,27 @@ def test_dates_that_lie_in_one_pixel_are_drawn_once():
     assert len(text) < 60_000
 
 
+def test_bars_over_each_other_are_as_thin_as_all_of_them_need():
+    """A kind of days with one day had a bar over half of the time line."""
+    days = [f"2020-01-{day:02d}" for day in range(1, 31)]
+    figure = Figure(Bar(x=days, y=[1.0] * 30, marker_color="#111"))
+    figure.add_trace(Bar(x=[days[10]], y=[2.0], marker_color="#222"))
+    figure.update_layout(barmode="overlay")
+    widths = [float(e.get("width")) for e in drawing(figure).iter(f"{SPACE}rect") if e.get("width")]
+    bars = [w for w in widths if w < 100]
+    assert len(bars) == 31
+    assert max(bars) == pytest.approx(min(bars), abs=0.11)
+
+
+def test_an_empty_axis_has_the_range_of_the_one_that_it_matches():
+    """A time line without a mark had an axis from 0 to 1."""
+    figure = make_subplots(rows=2, shared_xaxes=True)
+    figure.add_trace(Bar(x=["2019-05-01", "2021-03-01"], y=[1.0, 2.0]), row=1, col=1)
+    figure.add_trace(Scatter(x=[], y=[], mode="markers"), row=2, col=1)
+    words = [e.text for e in drawing(figure, "full").iter(f"{SPACE}text")]
+    assert any("2020" in str(word) for word in words)
+
+
 def test_what_cannot_be_drawn_is_an_error():
     with pytest.raises(NotImplementedError, match="pie"):
         drawn(Figure(Pie(values=[1])).to_dict(), "f", "w")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
@@ -80,6 +82,17 @@ class Extremes:
     def sizes(self) -> np.ndarray:  # (events,)
         """Sizes in multiples of the threshold, or of a typical event for weights by rank."""
         return self.listed.radii / (self.listed.threshold or 1.0)
+
+    def table(self, groups: Sequence[str]) -> pd.DataFrame:
+        """The listed observations: date, size, and the share that fell on each group.
+
+        Arguments:
+            groups: names of the k groups.
+        """
+        rows = pd.DataFrame(self.shares.round(4), columns=list(groups))
+        rows.insert(0, "size", self.sizes.round(4))
+        rows.index = pd.Index(self.listed.dates, name="date")
+        return rows
 
     @property
     def above_chance(self) -> float:

@@ -16,6 +16,7 @@ from symnmf.core.packing import pack_result, unpack_result
 from symnmf.core.result import Result
 from symnmf.defaults import SAVE_EVERY
 from symnmf.errors import InvalidFile, spelled
+from symnmf.grouping.naming import group_names
 from symnmf.grouping.result_tables import history_table, labels_table, loadings_table
 from symnmf.storage.atomic_files import json_text
 from symnmf.storage.checkpoint import RESUMABLE, Checkpoint
@@ -33,7 +34,8 @@ def save(found: Result | Analysis, folder: str | Path, *, force: bool = False) -
     current in one step: a process that is killed leaves the old result or the new one. Then follow
     the tables: ``loadings`` (csv and parquet), ``labels.csv``, ``history.csv`` and
     ``certificate.json``; groups are numbered from 1. An analysis adds ``data.json``,
-    ``classes.csv`` and ``suspects.csv`` (returns that are probably errors), where there are some;
+    ``classes.csv`` and ``suspects.csv`` (returns that are probably errors), where there are some,
+    and with evidence about extremes ``events.csv`` (the groups that each extreme day hit);
     with a portfolio, ``portfolio.csv``, ``portfolio_groups.csv``, ``worst_days.csv`` and
     ``group_returns.csv``.
 
@@ -157,6 +159,9 @@ class ResultFolder:
                 tables["suspects.csv"] = storage.csv_text(found.suspects)
             if found.comparison is not None:
                 tables["classes.csv"] = storage.csv_text(found.comparison.table)
+            if found.evidence is not None and found.evidence.extremes is not None:
+                days = found.evidence.extremes.table(group_names(result))
+                tables["events.csv"] = storage.csv_text(days)
             if found.portfolio is not None:
                 tables |= found.portfolio.texts()
         if config is not None:

@@ -62,6 +62,12 @@ OPTION_OF = {
     "sheet": "--sheet",
     "diagonal": "--diagonal",
     "device": "--device",
+    "weights": "--weights",
+    "of": "--together",
+    "at_least": "--at-least",
+    "level": "--level",
+    "loss": "--loss",
+    "period": "--return-period",
 }
 
 #: Command → how to continue after Ctrl-C.

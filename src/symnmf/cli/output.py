@@ -60,6 +60,9 @@ class Output:
             rows = f"{about.rows} observations of {about.columns} instruments"
             self.line(f"{kind}{rows}{span}")
         groups = found.groups
+        if found.rank is not None and found.rank.k == len(groups) == 1:
+            self._no_groups(found)
+            return
         together = WORDS[found.dependence].together
         self.line(f"{counted(len(groups), 'group')} of instruments that {together}:", "bold")
         width = max((len(g.name) for g in groups), default=0)
@@ -83,6 +86,15 @@ class Output:
         for note in result.notes:
             table.add_row("note", note)
         self.console.print(table)
+
+    def _no_groups(self, found: Analysis) -> None:
+        """Print that the data have no groups, why, and who leads what they have in common."""
+        assert found.rank is not None
+        why = found.rank.reasons[0].removeprefix("no groups: ")
+        self.line(f"No groups in these data: {why}.", "bold")
+        leaders = found.groups[0].members[:SHOWN_MEMBERS]
+        self.line(f"  Strongest in the one factor of all: {', '.join(leaders)}")
+        self.line(_trust_words(found))
 
     def document(self, value: Any) -> None:
         """Print the JSON document."""

@@ -17,8 +17,8 @@ FALSE_ALARMS, ALARM_P, DRAWS = 0.05, 0.02, 199
 #: Rows of a block that separates two days: about a month of trading days. Blocks that are shuffled
 #: are a fifth of a window, because volatility clusters for longer than a month.
 BLOCK, WINDOW_BLOCKS = 21, 5
-#: Pairs of stretches that are compared in one history at most.
-MAX_PAIRS = 60
+#: Shuffled histories of a small panel that are scored at once.
+MANY_DRAWS = 8
 #: Numbers of the profiles of one pass; larger ones are computed in parts.
 PASS_NUMBERS = 20_000_000
 
@@ -31,7 +31,8 @@ class ChangeTest:
         statistic: (pairs,) Σ_i s_i², where s_i is how much better the new group of an instrument
             fits after the change, and its old group before it; 0 for one that stays.
         p_value: (pairs,) share of resampled histories whose *largest* statistic reaches this one,
-            never below 1 / (draws + 1): a rate of false alarms for the whole history.
+            never below 1 / (draws + 1): a rate of false alarms for the whole history, over all
+            families of pairs.
         moved: (pairs,) instruments whose best group differs between the two stretches.
         by_chance: (draws, pairs) the same number in the resampled histories.
         scores: (pairs, n) s_i.
@@ -40,8 +41,6 @@ class ChangeTest:
         before, after: (pairs, n) best group of each instrument in the two stretches.
         draws: number of resampled histories.
         block: rows of a block.
-        detail: (pairs,) the statistic from blocks of a month, which places a break; zeros where it
-            was not computed.
     """
 
     statistic: np.ndarray
@@ -54,7 +53,6 @@ class ChangeTest:
     after: np.ndarray
     draws: int
     block: int
-    detail: np.ndarray
 
 
 def change_test(
@@ -62,6 +60,8 @@ def change_test(
     first: np.ndarray,
     second: np.ndarray,
     *,
+    families: np.ndarray | None = None,
+    within: tuple[int, int] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> ChangeTest:
@@ -71,9 +71,15 @@ def change_test(
     of the data is then one of many equal draws, whatever the law of the returns within a block.
     The reference groups of the profiles must not depend on that order.
 
+    Pairs of one family, such as stretches of one length, share the distribution of their largest
+    statistic. Families are compared by their p-values, and the smallest of these is compared with
+    the smallest of the shuffled histories.
+
     Arguments:
         profiles: sums over the blocks of the history.
         first, second: (pairs, blocks) blocks of the two stretches of each pair, as 0 and 1.
+        families: (pairs,) number of the family of each pair; one family by default.
+        within: first block and the one after the last of those that are shuffled; all by default.
         draws: number of shuffled histories.
         seed: seed of the shuffles.
 
@@ -97,21 +103,57 @@ def change_test(
     draws = whole_number("draws", draws, 1, 1_000_000)
     scores, before, after = change_scores(profiles, first, second)
     statistic = np.square(scores).sum(axis=1)
+    family = np.zeros(len(first), dtype=np.int64) if families is None else families
+    members = [np.flatnonzero(family == f) for f in np.unique(family)]
     rng = numpy_stream(seed, "breaks")
-    largest, reached = np.empty(draws), np.ones(scores.shape)
+    low, high = within or (0, profiles.count)
+    largest, reached = np.zeros((draws, len(members))), np.ones(scores.shape)
     by_chance = np.empty((draws, len(first)), dtype=np.int64)
-    for draw in range(draws):
-        order = rng.permutation(profiles.count)
-        drawn, old, new = change_scores(profiles, first[:, order], second[:, order])
-        largest[draw] = np.square(drawn).sum(axis=1).max(initial=0.0)
-        reached += drawn >= scores
-        by_chance[draw] = (old != new).sum(axis=1)
-    p_value = (1 + (largest[:, None] >= statistic).sum(axis=0)) / (draws + 1)
+    at_once = max(1, min(MANY_DRAWS, PASS_NUMBERS // (50 * len(first) * profiles.n * profiles.k)))
+    for begin in range(0, draws, at_once):
+        count = min(at_once, draws - begin)
+        order = np.tile(np.arange(profiles.count), (count, 1))
+        for row in order:
+            row[low:high] = low + rng.permutation(high - low)
+        masks = (
+            side[:, order].swapaxes(0, 1).reshape(-1, profiles.count) for side in (first, second)
+        )
+        parts = change_scores(profiles, *masks)
+        drawn, old, new = (part.reshape(count, len(first), -1) for part in parts)
+        squares = np.square(drawn).sum(axis=2)
+        for place, some in enumerate(members):
+            largest[begin : begin + count, place] = squares[:, some].max(axis=1, initial=0.0)
+        reached += (drawn >= scores).sum(axis=0)
+        by_chance[begin : begin + count] = (old != new).sum(axis=2)
+    p_value = np.empty(len(first))
+    for place, some in enumerate(members):
+        p_value[some] = _over_families(statistic[some], place, largest, statistic, members)
     return ChangeTest(
         statistic, p_value, (before != after).sum(axis=1), by_chance, scores,
         reached / (draws + 1), before, after, draws, profiles.block,
-        np.zeros(len(first)),
     )  # fmt: skip
+
+
+def _over_families(
+    values: np.ndarray,  # (pairs,)
+    place: int,
+    largest: np.ndarray,  # (draws, families)
+    statistic: np.ndarray,
+    members: list[np.ndarray],
+) -> np.ndarray:  # (pairs,)
+    """p-values of pairs of a family over all families: the smallest p-value against its own law.
+
+    Reference: Westfall and Young (1993); Ge, Dudoit and Speed (2003), doi:10.1007/BF02595811.
+    """
+    draws = len(largest)
+    mine = (1 + (largest[:, place, None] >= values).sum(axis=0)) / (draws + 1)
+    if len(members) == 1:
+        return np.asarray(mine)
+    own = np.array([statistic[some].max(initial=0.0) for some in members])
+    every = np.vstack((largest, own))  # the data are one of draws + 1 equal histories
+    above = (every[None] >= largest[:, None]).sum(axis=1) / (draws + 1)  # (draws, families)
+    least = above.min(axis=1)
+    return np.asarray((1 + (least[:, None] <= mine).sum(axis=0)) / (draws + 1))
 
 
 def change_scores(
@@ -148,28 +190,3 @@ def block_length(window: int) -> int:
         (100, 200, 1)
     """
     return max(1, window // WINDOW_BLOCKS)
-
-
-def adjacent_stretches(
-    begins: np.ndarray, window: int, block: int, blocks: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For windows, the blocks of the window and those of as many rows just before it.
-
-    Arguments:
-        begins: first row of each window.
-        window: rows of a window.
-        block: rows of a block.
-        blocks: number of blocks of the history.
-
-    Returns:
-        Numbers of the windows that can be compared, and (pairs, blocks) masks of the stretch
-        before and of the window.
-    """
-    width = max(1, window // block)
-    edges = np.round(np.asarray(begins) / block).astype(int)
-    usable = np.flatnonzero((edges >= width) & (edges + width <= blocks))
-    if len(usable) > MAX_PAIRS:
-        usable = usable[np.round(np.linspace(0, len(usable) - 1, MAX_PAIRS)).astype(int)]
-    at = np.arange(blocks)
-    edge = edges[usable, None]
-    return usable, (at >= edge - width) & (at < edge), (at >= edge) & (at < edge + width)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 
 from symnmf.core.result import Result
@@ -22,6 +22,7 @@ from symnmf.grouping.joint_probability import scaled_to_data
 from symnmf.grouping.naming import names_of
 from symnmf.grouping.portfolio_risk import check_panel, numbers_of
 from symnmf.grouping.position_risk import interval
+from symnmf.grouping.simulated_crashes import draw_scores
 from symnmf.grouping.tail_factors import continued_loadings, joint_tail, max_linear_loadings
 from symnmf.numerics import numpy_stream
 from symnmf.options import whole_number
@@ -35,6 +36,8 @@ SAMPLE_DRAWS = 1000
 #: Simulated days of a return level for each day of its period, the least of them, and numbers that
 #: are drawn at a time.
 DAYS_A_PERIOD, LEAST_DAYS, DRAWN_NUMBERS = 20, 20_000, 1_000_000
+#: Coefficients of pairs of the samples that are fitted side by side.
+FITTED_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -167,17 +170,41 @@ class CrashModel:
         self._check("level" if loss is None else "loss", p, places)
         observed = int(((self.losses[:, places] > limit).sum(axis=1) >= m).sum())
         X = self.losses[:, places]
-        value = scaled_to_data(self.loadings[places], p, m, X, self.q, seed=self.seed)
-        found = []
-        for sample in self.samples:
-            other, rows = sample.tails.at(places), X[sample.rows]
-            mine = p if loss is None else np.clip(other.exceeded(limit), 1e-12, 0.5)
-            A = sample.loadings[places]
-            found.append(scaled_to_data(A, mine, m, rows, self.q, SAMPLE_DRAWS, self.seed))
+        value = float(
+            scaled_to_data(self.loadings[None, places], p[None], m, [X], self.q, seed=self.seed)[0]
+        )
+        found = self._in_samples(places, p, m, None if loss is None else limit)
         low, high = self._ends(found)
         alone = probability_of(np.zeros((n, 1)), p, m)
         resolved = observed > 0 or value * T >= 1
         return JointCrash(value, low, high, observed, T, alone, resolved)
+
+    def _in_samples(
+        self, places: np.ndarray, p: np.ndarray, m: int, limit: np.ndarray | None
+    ) -> list[float]:
+        """The probability in each resampled history; of losses beyond a limit, where one is given.
+
+        The models of the histories have the same random numbers.
+        """
+        if not self.samples:
+            return []
+        levels = np.stack(
+            [
+                p if limit is None else np.clip(s.tails.at(places).exceeded(limit), 1e-12, 0.5)
+                for s in self.samples
+            ]
+        )
+        A = np.stack([s.loadings[places] for s in self.samples])
+        drawn = (self.losses[np.ix_(s.rows, places)] for s in self.samples)
+        part = max(1, DRAWN_NUMBERS // (SAMPLE_DRAWS * len(places)))
+        found: list[float] = []
+        for begin in range(0, len(A), part):
+            some = slice(begin, begin + part)
+            rows = islice(drawn, len(A[some]))
+            found += scaled_to_data(
+                A[some], levels[some], m, rows, self.q, SAMPLE_DRAWS, self.seed
+            ).tolist()
+        return found
 
     def return_level(self, weights: Any, period: int) -> ReturnLevel:
         """Loss of a portfolio that is exceeded on one day in ``period``, by simulation.
@@ -220,8 +247,8 @@ class CrashModel:
             raise InvalidInput(
                 "weights",
                 f"the position in {name!r} is short",
-                "Pass weights of at least 0: the model has one tail, and a short position loses in "
-                "the other",
+                "Pass weights of at least 0 for a return level: the model has one tail, and a "
+                "short position loses in the other",
             )
         if not w.any():
             raise InvalidInput("weights", "are all zero", "Pass at least one position")
@@ -252,7 +279,7 @@ class CrashModel:
                 argument,
                 f"is no extreme: {self.names[places[high]]!r} exceeds it on {p[high]:.1%} of the "
                 f"days, and dependence was measured on the worst {self.q:.1%}",
-                "Pass a level that is more extreme, or a larger q to crash_model",
+                "Pass a level that is more extreme",
             )
 
     def _ends(self, found: list[float]) -> tuple[float, float]:
@@ -281,7 +308,7 @@ def crash_model(
     distribution with a generalized Pareto tail. The loadings begin at those of the fit and are
     fitted to the coefficients of tail dependence of all pairs, Σ_j min(a_ij², a_lj²) = χ_il:
     loadings with A Aᵀ equal to the TPDM make joint crashes too probable. Probabilities are scaled
-    to the count of such days at the level 1 − q.
+    to the counts of such days at the level 1 − q and at the level asked for.
 
     Arguments:
         result: the fit to continue.
@@ -324,59 +351,29 @@ def crash_model(
     chi = joint_tail(X, share)
     start = continued_loadings(chi, result.H.to(torch.float64).cpu().numpy())
     A = max_linear_loadings(chi, start)
-    samples = []
-    if draws:
-        for rows in Resamples(T, draws, min(block, T), seed):
-            drawn = X[rows]
-            fitted = max_linear_loadings(joint_tail(drawn, share), A, SAMPLE_SWEEPS)
-            samples.append(CrashSample(fitted, FittedTails.of(drawn), rows))
+    samples = (
+        resampled_models(X, share, A, Resamples(T, draws, min(block, T), seed)) if draws else ()
+    )
     names = tuple(names_of(result))
     tails = FittedTails.of(X)
-    return CrashModel(names, A, tails, X, share, tail, tuple(samples), level, seed, result)
+    return CrashModel(names, A, tails, X, share, tail, samples, level, seed, result)
 
 
-def draw_scores(A: np.ndarray, days: int, rng: np.random.Generator) -> np.ndarray:  # (days, n)
-    """Uniform scores of instruments on days drawn from the max-linear model of loadings A.
-
-    Arguments:
-        A: (n, k) loadings; no row is longer than one.
-        days: number of days.
-        rng: generator of the draws.
-    """
-    squares = A * A
-    own = np.clip(1 - squares.sum(axis=1), 0.0, 1.0)
-    with np.errstate(divide="ignore"):
-        least = rng.exponential(size=(days, len(A))) / own
-        for column in squares.T:
-            least = np.minimum(least, rng.exponential(size=(days, 1)) / column)
-    scores: np.ndarray = np.exp(-least)
-    return scores
-
-
-def simulate(model: CrashModel, days: int = 1000, *, seed: int = 0) -> pd.DataFrame:
-    """Days drawn from a model of joint crashes, as returns in the sign of the panel.
-
-    The model is one of extremes: on ordinary days only the distribution of each instrument is that
-    of the data, not the way they move together.
-
-    Arguments:
-        model: what :func:`crash_model` returned.
-        days: number of days.
-        seed: seed of the draws.
-
-    Returns:
-        A row for each day and a column for each instrument; days are independent.
-
-    Example:
-        >>> import symnmf as sn
-        >>> from symnmf.data.samples import sp500_prices
-        >>> panel = sn.read_panel(sp500_prices(), kind="prices").rows(0, 1000)
-        >>> model = sn.crash_model(sn.factorize(sn.tail_dependence(panel), k=4), panel, draws=0)
-        >>> simulate(model, 5).shape
-        (5, 20)
-    """
-    days = whole_number("days", days, 1, 10**9)
-    rng = numpy_stream(seed, "simulated crashes")
-    losses = model.tails.quantiles(draw_scores(model.loadings, days, rng))
-    sign = -1.0 if model.tail == "lower" else 1.0
-    return pd.DataFrame(sign * losses, columns=list(model.names))
+def resampled_models(
+    X: np.ndarray, q: float, A: np.ndarray, histories: Resamples
+) -> tuple[CrashSample, ...]:
+    """The models of resampled histories, whose loadings are fitted side by side."""
+    every = list(histories)
+    part = max(1, FITTED_NUMBERS // len(A) ** 2)
+    loadings = [
+        max_linear_loadings(
+            np.stack([joint_tail(X[rows], q) for rows in every[begin : begin + part]]),
+            A,
+            SAMPLE_SWEEPS,
+        )
+        for begin in range(0, len(every), part)
+    ]
+    return tuple(
+        CrashSample(fitted, FittedTails.of(X[rows]), rows)
+        for fitted, rows in zip(np.concatenate(loadings), every, strict=True)
+    )

@@ -85,14 +85,16 @@ class FittedTails:
     def quantiles(self, u: np.ndarray) -> np.ndarray:  # (D, n) -> (D, n)
         """Losses with P(X_i ≤ x_i) = u_i, for many u at once."""
         T, n = self.ordered.shape
-        left = np.maximum(1 - u, np.finfo(float).tiny)
-        shape = np.where(np.abs(self.shape) < 1e-6, 1e-6, self.shape)
-        far = self.threshold + self.scale / shape * ((left / self.share) ** -shape - 1)
         place = np.clip(u * (T + 1) - 1, 0, T - 1)
         low = place.astype(np.int64)
         high = np.minimum(low + 1, T - 1)
         column = np.arange(n)
         near = self.ordered[low, column]
         near = near + (place - low) * (self.ordered[high, column] - near)
-        found: np.ndarray = np.where(left < self.share, far, np.minimum(near, self.threshold))
+        found: np.ndarray = np.minimum(near, self.threshold)
+        left = np.maximum(1 - u, np.finfo(float).tiny)
+        day, which = np.nonzero(left < self.share)  # few: powers are slow
+        shape = np.where(np.abs(self.shape) < 1e-6, 1e-6, self.shape)[which]
+        beyond = (left[day, which] / self.share) ** -shape - 1
+        found[day, which] = self.threshold[which] + self.scale[which] / shape * beyond
         return found

@@ -48,7 +48,7 @@ class ShareBand:
         )
         if np.isnan(value):
             return "–"
-        ends = "" if np.isnan(low) else f" ({low:.0f} to {high:.0f})"
+        ends = "" if np.isnan(low) else f" ({low:.1f} to {high:.1f})"
         return f"{value:.1f}{unit}{ends}"
 
 

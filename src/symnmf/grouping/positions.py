@@ -48,13 +48,15 @@ class Positions:
         )
         self.tailed = tailed
         self.notes: list[str] = []
-        if tailed and not self.long_only:
+        short = int((w < 0).sum())
+        if tailed and short:
             self.notes.append(
-                f"{int((w < 0).sum())} of {len(w)} positions are short. The tail scale and its "
-                "shares are those of the losses of all positions, a short position losing when its "
-                "instrument gains, without the gains of the others: an upper bound. The net tail "
-                "scale and what the factors leave out are not given: tails that are not negative "
-                "hold no offsetting gains. The shares of the worst days do net gains and losses."
+                f"{short} of {len(w)} positions {'is' if short == 1 else 'are'} short. The tail "
+                "scale and its shares are those of the losses of all positions, a short position "
+                "losing when its instrument gains, without the gains of the others: an upper "
+                "bound. The net tail scale and what the factors leave out are not given: tails "
+                "that are not negative hold no offsetting gains. The shares of the worst days do "
+                "net gains and losses."
             )
 
     @property

@@ -101,10 +101,10 @@ def max_linear_tail(A: np.ndarray) -> np.ndarray:  # (n, k) -> (n, n)
 
 
 def max_linear_loadings(
-    chi: np.ndarray,  # (n, n)
+    chi: np.ndarray,  # (…, n, n)
     start: np.ndarray,  # (n, k)
     sweeps: int = SWEEPS,
-) -> np.ndarray:  # (n, k)
+) -> np.ndarray:  # (…, n, k)
     """Loadings whose max-linear model has given coefficients of tail dependence of the pairs.
 
         min Σ_{i ≠ l} (χ_il − Σ_j min(b_ij, b_lj))²,   b_ij = a_ij² ≥ 0,   Σ_j b_ij ≤ 1
@@ -114,7 +114,8 @@ def max_linear_loadings(
     because Σ_j min(a_ij², a_lj²) is at most Σ_j a_ij a_lj.
 
     Arguments:
-        chi: coefficients of the pairs, from :func:`joint_tail`.
+        chi: coefficients of the pairs, from :func:`joint_tail`; several matrices are fitted side
+            by side, each as it would be alone.
         start: loadings to begin with.
         sweeps: maximum number of sweeps over all entries.
 
@@ -128,39 +129,47 @@ def max_linear_loadings(
     b = np.square(np.asarray(start, dtype=np.float64))
     b /= np.maximum(1.0, b.sum(axis=1, keepdims=True))
     n, k = b.shape
+    shape = (*chi.shape[:-2], n, k)
+    C = chi.reshape(-1, n, n)
+    b = np.repeat(b[None], len(C), axis=0)  # (matrices, n, k)
     if n < 2:
-        return np.sqrt(b)
+        return np.sqrt(b).reshape(shape)
     others = [np.flatnonzero(np.arange(n) != i) for i in range(n)]
+    left_over = np.arange(len(C))  # matrices whose loadings still move
     for _ in range(sweeps):
-        moved = 0.0
+        part, moved = b[left_over], np.zeros(len(left_over))
         for i in range(n):
             rest = others[i]
-            mine = np.minimum(b[i], b[rest])  # (n − 1, k)
-            left = chi[rest, i] - mine.sum(axis=1)
+            theirs = part[:, rest]
+            mine = np.minimum(part[:, i, None], theirs)  # (matrices, n − 1, k)
+            left = C[left_over][:, rest, i] - mine.sum(axis=2)
             for j in range(k):
-                most = max(0.0, 1.0 - float(b[i].sum() - b[i, j]))
-                new = _best_entry(left + mine[:, j], b[rest, j], most)
-                moved = max(moved, abs(new - float(b[i, j])))
-                b[i, j] = new
-                now = np.minimum(new, b[rest, j])
-                left += mine[:, j] - now
-        if moved < SETTLED:
+                most = np.maximum(0.0, 1.0 - (part[:, i].sum(axis=1) - part[:, i, j]))
+                new = _best_entry(left + mine[:, :, j], theirs[:, :, j], most)
+                moved = np.maximum(moved, np.abs(new - part[:, i, j]))
+                part[:, i, j] = new
+                left += mine[:, :, j] - np.minimum(new[:, None], theirs[:, :, j])
+        b[left_over] = part
+        left_over = left_over[moved >= SETTLED]
+        if not len(left_over):
             break
-    return np.sqrt(b)
+    return np.sqrt(b).reshape(shape)
 
 
-def _best_entry(wanted: np.ndarray, theirs: np.ndarray, most: float) -> float:
-    """The x from 0 to ``most`` with the least Σ_l (wanted_l − min(x, theirs_l))²."""
-    order = np.argsort(theirs)
-    c, r = np.minimum(theirs[order], most), wanted[order]
-    m = len(c)
+def _best_entry(wanted: np.ndarray, theirs: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """The x from 0 to ``most`` with the least Σ_l (wanted_l − min(x, theirs_l))², for each row."""
+    order = np.argsort(theirs, axis=1)
+    c = np.minimum(np.take_along_axis(theirs, order, axis=1), most[:, None])
+    r = np.take_along_axis(wanted, order, axis=1)
     # With x between c[s − 1] and c[s], the first s have reached their entries and the others give
     # a parabola in x with its bottom at the mean of what they want.
-    reached = np.concatenate(([0.0], np.cumsum((r - c) ** 2)))
-    count = np.arange(m, -1, -1)
-    first = np.concatenate((np.cumsum(r[::-1])[::-1], [0.0]))
-    second = np.concatenate((np.cumsum((r * r)[::-1])[::-1], [0.0]))
-    low, high = np.concatenate(([0.0], c)), np.concatenate((c, [most]))
+    none = np.zeros((len(c), 1))
+    reached = np.hstack((none, np.cumsum((r - c) ** 2, axis=1)))
+    count = np.arange(c.shape[1], -1, -1)
+    first = np.hstack((np.cumsum(r[:, ::-1], axis=1)[:, ::-1], none))
+    second = np.hstack((np.cumsum((r * r)[:, ::-1], axis=1)[:, ::-1], none))
+    low, high = np.hstack((none, c)), np.hstack((c, most[:, None]))
     x = np.clip(first / np.maximum(count, 1), low, high)
     cost = reached + second - 2 * x * first + count * x * x
-    return float(x[int(cost.argmin())])
+    found: np.ndarray = np.take_along_axis(x, cost.argmin(axis=1)[:, None], axis=1)[:, 0]
+    return found

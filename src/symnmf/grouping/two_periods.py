@@ -11,8 +11,9 @@ import numpy as np
 from symnmf.data.panel import Panel
 from symnmf.errors import InvalidInput
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
+from symnmf.grouping.break_search import named_movers
 from symnmf.grouping.break_test import ALARM_P, DRAWS, change_test
-from symnmf.grouping.window_changes import moves_when_shuffled, named_movers, reference_groups
+from symnmf.grouping.window_changes import moves_when_shuffled, reference_groups
 from symnmf.numerics import numpy_stream
 
 #: Fewest rows of a period, and blocks of the shorter one.

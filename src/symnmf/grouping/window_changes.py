@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,8 @@ from symnmf.data.panel import Panel
 from symnmf.errors import SymnmfError
 from symnmf.factorization import Request, run
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
-from symnmf.grouping.break_test import (
-    ALARM_P,
-    BLOCK,
-    DRAWS,
-    FALSE_ALARMS,
-    ChangeTest,
-    adjacent_stretches,
-    block_length,
-    change_scores,
-    change_test,
-)
+from symnmf.grouping.break_search import Break, BreakSearch, named_movers, usable_windows
+from symnmf.grouping.break_test import BLOCK, DRAWS, FALSE_ALARMS, ChangeTest, block_length
 from symnmf.grouping.universe import some_columns
 from symnmf.grouping.windows import Changes, Mover, Window
 from symnmf.numerics import numpy_stream
@@ -71,8 +62,8 @@ def with_changes(
 ) -> tuple[list[Window], Changes | None]:
     """The windows with their p-values and breaks, and the evidence.
 
-    A window breaks where its p-value is at most 2 %, which keeps false alarms below 5 %, and no
-    window within its length differs more from the rows before it.
+    A stretch of history has a break where the p-value of the whole stretch is at most 2 %, which
+    keeps false alarms below 5 %; see :class:`symnmf.grouping.break_search.BreakSearch`.
 
     Arguments:
         panel: the returns.
@@ -91,22 +82,37 @@ def with_changes(
     block = block_length(width)
     if tested is None:
         return list(windows), Changes(FALSE_ALARMS, draws, block, 0, None, (), (), 0)
-    usable, found, columns, labels = tested
     out = list(windows)
-    for place, number in enumerate(usable):
-        p = float(found.p_value[place])
-        out[number] = replace(out[number], p_value=p)
-    peaks = break_places(found, begins[usable], width)
-    names = [panel.names[j] for j in columns]
+    for number, p in zip(tested.usable, tested.p_value, strict=True):
+        out[number] = replace(out[number], p_value=float(p))
+    names = [panel.names[j] for j in tested.columns]
     movers = []
-    for place in peaks:
-        number = int(usable[place])
-        out[number] = replace(out[number], broke=True)
-        movers.append(_movers(found, place, names, labels, windows[number]))
-    p_value = float(found.p_value.min())
+    for found in tested.breaks:
+        out[found.window] = replace(out[found.window], broke=True)
+        movers.append(_movers(found.test, names, tested.labels, windows[found.window]))
     return out, Changes(
-        FALSE_ALARMS, draws, block, len(usable), p_value, tuple(movers), (), len(columns)
-    )
+        FALSE_ALARMS, draws, block, len(tested.usable), float(tested.p_value.min()),
+        tuple(movers), (), len(names),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TestedWindows:
+    """The test of all windows of a history.
+
+    Attributes:
+        usable: numbers of the windows that were tested.
+        p_value: (windows,) their p-values.
+        breaks: the breaks, in the order of time; ``window`` is the number of a window.
+        columns: columns of the instruments that took part.
+        labels: their reference groups.
+    """
+
+    usable: np.ndarray
+    p_value: np.ndarray
+    breaks: tuple[Break, ...]
+    columns: list[int]
+    labels: np.ndarray
 
 
 def changes_of_windows(
@@ -119,7 +125,7 @@ def changes_of_windows(
     *,
     draws: int = DRAWS,
     seed: int = 0,
-) -> tuple[np.ndarray, ChangeTest, list[int], np.ndarray] | None:
+) -> TestedWindows | None:
     """The test of all windows that have as many rows before them.
 
     Arguments:
@@ -132,66 +138,27 @@ def changes_of_windows(
         seed: seed of the shuffles.
 
     Returns:
-        Numbers of the windows that were tested, the test, the columns of the instruments that
-        took part, and their reference groups; None where nothing can be tested.
+        What was found; None where nothing can be tested.
     """
     block = block_length(width)
-    blocks = len(panel.values) // block
     columns = _with_history(panel, k, len(panel.values) // min(block, BLOCK), seed)
-    usable, first, second = adjacent_stretches(begins, width, block, blocks)
+    usable = usable_windows(begins, width, block, len(panel.values) // block)
     if not len(usable) or k < 2 or len(columns) < 3:
         return None
     signed = dependence == "correlation" and options.get("negative", "absolute") == "absolute"
     X = stationary_scores(panel.values[:, columns], dependence, options)
     labels = reference_groups(X, min(k, len(columns) - 1), signed=signed, seed=seed)
-    _, once, place = np.unique(second, axis=0, return_index=True, return_inverse=True)
-    coarse = change_test(
+    search = BreakSearch(
         BlockProfiles(X, labels, k, block, signed),
-        first[once],
-        second[once],
-        draws=draws,
-        seed=seed,
+        BlockProfiles(X, labels, k, min(block, BLOCK), signed),
+        begins[usable],
+        width,
+        draws,
+        seed,
     )
-    found = _for_windows(coarse, place.reshape(-1))
-    fine = min(block, BLOCK)
-    sharp = BlockProfiles(X, labels, k, fine, signed)
-    at, first, second = adjacent_stretches(begins[usable], width, fine, sharp.count)
-    detail = np.zeros(len(usable))
-    detail[at] = np.square(change_scores(sharp, first, second)[0]).sum(axis=1)
-    return usable, replace(found, detail=detail), columns, labels
-
-
-def _for_windows(found: ChangeTest, place: np.ndarray) -> ChangeTest:
-    """The test of each window, where several windows share an edge between blocks."""
-    return replace(
-        found,
-        statistic=found.statistic[place],
-        p_value=found.p_value[place],
-        moved=found.moved[place],
-        by_chance=found.by_chance[:, place],
-        scores=found.scores[place],
-        score_p=found.score_p[place],
-        before=found.before[place],
-        after=found.after[place],
-    )
-
-
-def break_places(found: ChangeTest, begins: np.ndarray, width: int) -> list[int]:
-    """Places of the breaks: the largest of the significant changes within a width of each other.
-
-    Arguments:
-        found: the test of the windows.
-        begins: first row of each window that was tested.
-        width: rows of a window.
-    """
-    left = [int(i) for i in np.lexsort((-found.detail, -found.statistic))]
-    left = [i for i in left if found.p_value[i] <= ALARM_P]
-    peaks: list[int] = []
-    for i in left:
-        if all(abs(int(begins[i]) - int(begins[j])) >= width for j in peaks):
-            peaks.append(i)
-    near = [[j for j in left if abs(int(begins[i]) - int(begins[j])) <= found.block] for i in peaks]
-    return sorted({max(some, key=lambda j: found.detail[j]) for some in near})
+    p_value, breaks = search.run()
+    placed = tuple(replace(found, window=int(usable[found.window])) for found in breaks)
+    return TestedWindows(usable, p_value, placed, columns, labels)
 
 
 def _with_history(panel: Panel, k: int, blocks: int, seed: int) -> list[int]:
@@ -205,32 +172,15 @@ def _with_history(panel: Panel, k: int, blocks: int, seed: int) -> list[int]:
 
 
 def _movers(
-    found: ChangeTest, place: int, names: Sequence[str], labels: np.ndarray, window: Window
+    found: ChangeTest, names: Sequence[str], labels: np.ndarray, window: Window
 ) -> tuple[Mover, ...]:
     """Instruments that changed sides by more than chance; groups as the window has them."""
     match = _matched(labels, names, window)
-    scores = found.scores[place]
-    chosen = named_movers(found, place)
+    scores, before, after = found.scores[0], found.before[0], found.after[0]
     return tuple(
-        Mover(
-            names[i],
-            match[int(found.before[place, i])],
-            match[int(found.after[place, i])],
-            float(scores[i]),
-        )
-        for i in chosen
+        Mover(names[i], match[int(before[i])], match[int(after[i])], float(scores[i]))
+        for i in named_movers(found, 0)
     )
-
-
-def named_movers(found: ChangeTest, place: int) -> list[int]:
-    """Instruments whose own score only 2 % of shuffled histories reach, largest score first.
-
-    Arguments:
-        found: the test.
-        place: number of the pair of stretches.
-    """
-    sure = (found.score_p[place] <= ALARM_P) & (found.scores[place] > 0)
-    return [int(i) for i in np.argsort(-found.scores[place], kind="stable") if sure[i]]
 
 
 def _matched(labels: np.ndarray, names: Sequence[str], window: Window) -> dict[int, int]:

@@ -257,10 +257,7 @@ def _extremes(content: Content, found: Extremes) -> None:
         f"{found.curve.mean[-1]:.2f}; independent instruments would have {chance:.2f}."
     )
     content.add("threshold", plot.stability_curve(found.curve, found.baseline), alt)
-    rows = pd.DataFrame(found.shares.round(4), columns=content.column_names)
-    rows.insert(0, "size", found.sizes.round(4))
-    rows.index = pd.Index(about.dates, name="date")
-    content.offer("events.csv", csv_text(rows))
+    content.offer("events.csv", csv_text(found.table(content.column_names)))
 
 
 def _portfolio(content: Content, risk: PortfolioRisk) -> None:

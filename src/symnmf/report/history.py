@@ -19,6 +19,8 @@ from symnmf.report.words import WORDS, Statement, Words
 LISTED_WINDOWS, LISTED_FLOWS, LISTED_NAMES = 60, 12, 12
 #: Movers of a break that are listed.
 LISTED_MOVERS = 40
+#: Remark about a window in which more instruments moved than between any shuffled pair of windows.
+MANY_MOVES = "many moves"
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def _remarks(found: Rolling) -> dict[int, tuple[str, ...]]:
         if w.result.certificate.ambiguous:
             words.append("ambiguous")
         if most is not None and len(w.moved) > most and w.number:
-            words.append("more moves than chance gave")
+            words.append(MANY_MOVES)
         if w.number and size > 0 and abs(steps[w.number - 1]) > 4 * size:
             words.append("dependence jumped" if steps[w.number - 1] > 0 else "dependence fell")
         if words:
@@ -228,8 +230,9 @@ def _statements(found: Rolling) -> list[Statement]:
                 level,
                 f"{_count(len(found.breaks), 'break')} in {_count(changes.tested, 'window')} that "
                 "could be tested.",
-                "Each window was compared with as many days just before it, which it does not "
-                f"share. {changes.draws} histories in which blocks of {changes.block} days are "
+                "At the first day of each window, as many days before it as after it are compared, "
+                "and all days before it with all days after it. "
+                f"{changes.draws} histories in which blocks of {changes.block} days are "
                 f"shuffled say what chance does: a history without a change has a "
                 f"chance of at most {100 * changes.false_alarms:.0f} % of an alarm anywhere.",
                 f"smallest p-value {changes.p_value:.3g}",
@@ -246,7 +249,11 @@ def _statements(found: Rolling) -> list[Statement]:
                 f"{usual:.0f} would by chance.",
                 f"{len(changes.by_chance)} pairs of windows were fitted again after their days "
                 f"were shuffled: {min(changes.by_chance)} to {max(changes.by_chance)} instruments "
-                "moved, although nothing had changed. Single moves below that mean little.",
+                "moved, although nothing had changed. Single moves below that mean little, and "
+                f"windows with “{MANY_MOVES}” are no breaks: of {len(windows) - 1} windows, about "
+                f"{(len(windows) - 1) / (len(changes.by_chance) + 1):.0f} have more moves than all "
+                f"{len(changes.by_chance)} shuffled pairs by chance alone. Whether the groups "
+                "themselves changed is what the test of breaks says.",
                 "median of the windows, mean of the shuffled pairs",
             )
         )

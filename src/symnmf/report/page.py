@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
 
@@ -14,11 +15,14 @@ from symnmf.analysis import Analysis
 from symnmf.errors import InvalidFile, spelled
 from symnmf.grouping.windows import Rolling
 from symnmf.plot.style import GROUP_COLORS
-from symnmf.report.content import Content, gather
-from symnmf.report.embed import script_json
+from symnmf.report.content import Content, Shown, gather
+from symnmf.report.embed import embedded_size, script_json
 from symnmf.report.history_page import render_history
 from symnmf.report.svg_figures import drawn
 from symnmf.report.words import share
+
+#: Bytes that a page should have at most, and those of a table to save that always stays.
+PAGE_BYTES, SMALL_TABLE = 1_000_000, 20_000
 
 
 def write_report(
@@ -58,7 +62,30 @@ def write_report(
 
 
 def render(content: Content) -> str:
-    """The page as HTML text."""
+    """The page as HTML text; tables to save that make it larger than 1 MB are left out."""
+    made: dict[tuple[str, str], Markup] = {}
+
+    def picture(shown: Shown, size: str = "full") -> Markup:
+        key = (shown.id, size)
+        if key not in made:
+            made[key] = drawn(shown.figure, shown.id, shown.alt, size)
+        return made[key]
+
+    page = _render(content, picture)
+    excess = len(page.encode("utf-8")) - PAGE_BYTES
+    if excess <= 0:
+        return page
+    for name, text in sorted(content.downloads.items(), key=lambda item: -len(item[1])):
+        size = embedded_size(text)
+        if excess <= 0 or size < SMALL_TABLE:
+            break
+        del content.downloads[name]
+        content.too_large.append(name)
+        excess -= size
+    return _render(content, picture)
+
+
+def _render(content: Content, picture: Callable[..., Markup]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("symnmf.report", "templates")
@@ -78,7 +105,7 @@ def render(content: Content) -> str:
     }
     page = environment.get_template("report.html").render(
         c=content,
-        drawn=drawn,
+        picture=picture,
         share=share,
         policy=policy,
         style=Markup(_read("report.css")),

@@ -85,6 +85,11 @@ class _Drawing:
         """Settings of an axis such as ``x2``."""
         return dict(self.layout.get(f"{name[0]}axis{name[1:]}") or {})
 
+    def _linked(self, name: str, names: set[str]) -> set[str]:
+        """Axes that have the range of an axis: an empty one shows what they show."""
+        own = self._settings(name).get("matches")
+        return {o for o in names if o == own or self._settings(o).get("matches") == name}
+
     def _find_panels(self) -> list[_Panel]:
         found: dict[tuple[str, str], _Panel] = {}
         for number, trace in enumerate(self.data):
@@ -111,6 +116,9 @@ class _Drawing:
         """The axis of a name: its kind and its range, from all traces that use it."""
         settings = self._settings(name)
         traces = [t for p in panels if p.names[side] == name for _, t in p.traces]
+        if not any(array_of(t.get(field)) for t in traces for field in ("x", "y", "z")):
+            linked = self._linked(name, {p.names[side] for p in panels})
+            traces = [t for p in panels if p.names[side] in linked for _, t in p.traces]
         values: list[Any] = []
         cells = zero = marked = False
         for trace in traces:
@@ -314,8 +322,9 @@ class _Drawing:
             elif kind == "bar":
                 slot = (0, 1) if stacked else (upright.index(trace), len(upright))
                 made += bars(
-                    trace, panel.x, panel.y, color, titles=self.titles, slot=slot, base=base
-                )
+                    trace, panel.x, panel.y, color, titles=self.titles, slot=slot, base=base,
+                    others=[t for _, t in panel.traces if t.get("type") == "bar"],
+                )  # fmt: skip
             elif kind == "heatmap":
                 size = self.font - 1.5
                 ends = _limits(trace)

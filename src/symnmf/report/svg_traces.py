@@ -96,7 +96,7 @@ def scatter(
 
 def bars(
     trace: dict[str, Any], x: Axis, y: Axis, color: str, *, titles: bool, slot: tuple[int, int],
-    base: dict[Any, float] | None,
+    base: dict[Any, float] | None, others: Sequence[dict[str, Any]] = (),
 ) -> list[str]:  # fmt: skip
     """A bar trace, upright or lying.
 
@@ -104,13 +104,16 @@ def bars(
         trace, x, y, color, titles: as for :func:`scatter`.
         slot: number of this trace among those that stand beside each other, and their number.
         base: height of the bars below, by position, where bars are stacked; it is raised.
+        others: all bar traces of the picture: bars are as thick as the closest of them allow.
     """
     lying = trace.get("orientation") == "h"
     along, over = (y, x) if lying else (x, y)
     where = array_of(trace.get("y" if lying else "x"))
     size = array_of(trace.get("x" if lying else "y"))
     centers, tops = along.places(where), over.places(size).tolist()
-    gaps = np.diff(np.unique(centers[np.isfinite(centers)]))
+    every = [along.places(array_of(other.get("y" if lying else "x"))) for other in others]
+    places = np.concatenate([centers, *every])
+    gaps = np.diff(np.unique(places[np.isfinite(places)]))
     room = float(gaps.min()) if len(gaps) else abs(along.stop - along.start) / 2
     thick = max(1.0, 0.8 * room)
     colors = _many((trace.get("marker") or {}).get("color"), len(where), color)

@@ -210,7 +210,10 @@ def _fit(result: Result) -> Statement:
     proof = "" if c.floor_exact else " (numerical, not proven)"
     term = f"error {c.error:.4g}, least possible {c.floor_low:.4g}{proof}"
     if c.exact or abs(c.error - c.floor_low) < c.resolution:
-        return Statement("good", f"No other {k} groups could fit better.", explained, term)
+        best = f"No other {k} groups could fit better." if k > 1 else "No factor could fit better."
+        if k == 1:
+            explained = explained.replace("The groups explain", "One factor explains")
+        return Statement("good", best, explained, term)
     if c.excess is None:
         return Statement("good" if c.converged else "care", "The fit is finished.", explained, term)
     excess = max(0.0, c.excess)
@@ -243,7 +246,7 @@ def _count(result: Result) -> Statement:
     range_ = f"{int(sizes.min())} to {int(sizes.max())}" if len(sizes) else "0"
     if len(sizes) and int(sizes.min()) == int(sizes.max()):
         range_ = f"{int(sizes[0])}"
-    long = f"They have {range_} members each."
+    long = f"They have {range_} members each." if k > 1 else "It has all of them."
     if len(sizes) < k:
         long += f" {k} were requested; {k - len(sizes)} have no members."
     if outside:
@@ -260,6 +263,8 @@ def _sharpness(result: Result) -> Statement:
     known = margins[labels >= 0]
     if not len(known):
         return Statement("bad", "No instrument has a group.", "Every loading is zero.", "margin 0")
+    if result.H.shape[1] == 1:
+        return Statement("good", "One group has no rival.", "There is no second group.", "k = 1")
     middle = float(known.median())
     sure = float((known >= CLEAR_MARGIN).to(torch.float64).mean())
     long = (
@@ -282,6 +287,15 @@ def _agreement(result: Result) -> Statement:
             "The result does not depend on a random start.",
             "The answer is in closed form.",
             "exact",
+        )
+    tried = result.certificate.starts or 1
+    if agreement is None and tried > 1:
+        return Statement(
+            "good",
+            "No other start fits as well.",
+            f"Of {tried} starts the others end with a larger error, so that they do not dispute "
+            "these groups.",
+            "agreement is that of starts that fit as well",
         )
     if agreement is None:
         return Statement(

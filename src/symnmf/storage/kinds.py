@@ -32,6 +32,7 @@ RESULT = SetKind(
         "data.json",
         "classes.csv",
         "suspects.csv",
+        "events.csv",
         "portfolio.csv",
         "portfolio_groups.csv",
         "worst_days.csv",

@@ -12,8 +12,9 @@ import numpy as np
 
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
 from symnmf.data import read_panel
+from symnmf.grouping.break_search import named_movers
 from symnmf.grouping.break_test import FALSE_ALARMS
-from symnmf.grouping.window_changes import break_places, changes_of_windows, named_movers
+from symnmf.grouping.window_changes import changes_of_windows
 
 #: Histories without a change of each kind, and the share of them with one.
 HISTORIES, CHANGED = 200, 0.05
@@ -21,6 +22,12 @@ HISTORIES, CHANGED = 200, 0.05
 ROWS, INSTRUMENTS, GROUPS, WINDOW, STEP = 1200, 40, 4, 300, 30
 #: Kinds of returns, and noise of an instrument relative to the factor of its group.
 KINDS = ("normal", "t with 5 degrees", "GARCH", "slow volatility", "rising market")
+#: Histories without a change: returns, dependence, noise.
+PLAN = (
+    ("normal", "correlation", 3.0),
+    ("GARCH", "correlation", 3.0),
+    ("GARCH", "tail", 3.0),
+)
 ALARMS = MeasuredTable(
     "changes-alarms",
     f"Share of histories without a change in which one is reported, at the level {FALSE_ALARMS:g}",
@@ -86,28 +93,24 @@ def _draws(rng: np.random.Generator, rows: int, m: int, kind: str) -> np.ndarray
 def found_break(
     kind: str, dependence: str, noise: float, movers: int, number: int
 ) -> tuple[list[int], set[str]]:
-    """First rows of the windows that break, and the instruments that are named at the first."""
+    """First rows of the windows that break, and the instruments named at the largest break."""
     panel = read_panel(simulated_history(kind, noise, movers, number), kind="returns")
     begins = np.arange(0, ROWS - WINDOW + 1, STEP)
-    about = changes_of_windows(panel, begins, WINDOW, GROUPS, dependence, {}, seed=number)
-    assert about is not None
-    usable, found, columns, _ = about
-    places = break_places(found, begins[usable], WINDOW)
-    if not places:
+    tested = changes_of_windows(panel, begins, WINDOW, GROUPS, dependence, {}, seed=number)
+    assert tested is not None
+    if not tested.breaks:
         return [], set()
-    best = max(places, key=lambda p: found.statistic[p])
-    named = named_movers(found, best)
+    best = max(tested.breaks, key=lambda found: float(found.test.statistic[0]))
     return (
-        [int(begins[usable[best]])],
-        {panel.names[columns[i]] for i in named},
+        [int(begins[found.window]) for found in tested.breaks],
+        {panel.names[tested.columns[i]] for i in named_movers(best.test, 0)},
     )
 
 
 def alarms(choices: Choices) -> Iterator[MeasuredRow]:
     """Rows of histories without a change."""
     count = choices.size(HISTORIES)
-    plan = [("normal", "correlation", 3.0), ("GARCH", "correlation", 3.0), ("GARCH", "tail", 3.0)]
-    for kind, dependence, noise in plan:
+    for kind, dependence, noise in PLAN:
         hits = 0
         for number in range(count):
             hits += bool(found_break(kind, dependence, noise, 0, number)[0])
@@ -127,7 +130,7 @@ def power(choices: Choices) -> Iterator[MeasuredRow]:
             for number in range(count):
                 places, names = found_break("GARCH", dependence, noise, movers, number)
                 if places:
-                    off.append(abs(places[0] - ROWS // 2))
+                    off.append(min(abs(place - ROWS // 2) for place in places))
                     named.append(len(names & truth) / movers)
                     wrong.append(len(names - truth))
             choices.note(f"{movers} movers, {dependence}, {noise}: {len(off)} of {count}")
