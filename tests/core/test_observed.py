@@ -38,8 +38,9 @@ def test_the_gradient_and_the_error_are_those_of_the_weighted_objective():
 
 
 @pytest.mark.parametrize("kind", ["corr", "tpdm"])
-def test_a_fifth_hidden_is_fitted_to_the_floor(kind):
-    b = market(kind, 100)
+@pytest.mark.parametrize("n", [100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_fifth_hidden_is_fitted_to_the_floor(kind, n):
+    b = market(kind, n)
     S = b.operator.to_dense().double().numpy()
     keep = hidden(len(S), 0.2)
     whole = sn.factorize(S, b.k).certificate

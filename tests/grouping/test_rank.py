@@ -277,6 +277,9 @@ def test_versions_of_a_panel():
     turned = rotated(values, np.random.default_rng(1))
     np.testing.assert_array_equal(np.sort(turned, axis=0), np.sort(values, axis=0))
     assert np.abs(np.corrcoef(turned.T)[np.triu_indices(20, 1)]).mean() < 0.1
+    place = np.argmax(turned == values[0], axis=0)  # rows by which each column turned
+    assert len(set(place)) == 20
+    assert len(set(np.diff(np.sort(place)))) > 3  # no two draws have the same distances only
     step = np.diff(np.concatenate([values, values[:1]]), axis=0)  # neighbours stay neighbours
     there = np.diff(np.concatenate([turned, turned[:1]]), axis=0)
     np.testing.assert_allclose(np.sort(step, axis=0), np.sort(there, axis=0))

@@ -26,6 +26,7 @@ PLOTS = (
     "seen",
     "made",
     "network",
+    "hierarchy",
     "between",
     "classes",
     "events",
@@ -138,6 +139,19 @@ def test_numbers_of_the_page_are_those_of_the_result(stocks, panel):
 
 
 @pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
+def test_the_tree_over_numbers_of_groups_is_drawn_where_its_names_are_legible():
+    S = np.kron(np.eye(3), np.ones((4, 4))) + 0.1
+    found = sn.Analysis.of(sn.factorize(S, 3), S)
+    assert found.evidence.hierarchy.numbers == (2, 3)
+    page = render(gather(found))
+    assert "Which groups split into which" in page
+    assert "The tree of 12 instruments from 2 to 3 groups" in page
+    many = np.kron(np.eye(3), np.ones((21, 21))) + 0.1
+    found = sn.Analysis.of(sn.factorize(many, 3), many)
+    assert found.evidence.hierarchy is None
+    assert "Which groups split" not in render(gather(found))
+
+
 def test_few_days_and_chance_are_said(panel):
     few = replace(panel, values=panel.values[:900], dates=panel.dates[:900])
     S = sn.tail_dependence(few, estimator="global")

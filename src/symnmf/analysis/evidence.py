@@ -13,10 +13,15 @@ from symnmf.core.result import Result
 from symnmf.data import Panel
 from symnmf.grouping.between_groups import dependence_between
 from symnmf.grouping.group_series import signs_in_groups
+from symnmf.grouping.hierarchy import Hierarchy, hierarchy
 from symnmf.grouping.rank_selection import RankSuggestion
 from symnmf.grouping.sorted_matrix import SortedMatrices, sort_by_group
 from symnmf.grouping.spanning_tree import SpanningTree, spanning_tree
 from symnmf.operators import SymmetricOperator
+
+#: Instruments whose names are legible below a tree, and groups at most for which every number from
+#: two on is fitted.
+LEGIBLE, PATH = 60, 8
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Evidence:
         other: comparison with the other kind of dependence of the same table.
         rank: number of groups that the data suggest; None where it was not examined.
         tree: the strongest links between the instruments.
+        hierarchy: which groups split into which, from two groups to k; None where the names of the
+            instruments would not be legible, and where processes share the rows of S.
         why_no_other: reason why the other kind was not compared; empty where it was compared, and
             where there is no table.
     """
@@ -43,6 +50,7 @@ class Evidence:
     why_no_other: str = ""
     tree: SpanningTree | None = None
     rank: RankSuggestion | None = None
+    hierarchy: Hierarchy | None = None
 
     @classmethod
     def of(
@@ -66,9 +74,18 @@ class Evidence:
         signs = signs_in_groups(result.H.cpu().numpy(), labels.cpu().numpy(), S)
         pictures = sort_by_group(S, result)
         tree = spanning_tree(S, result)
+        path = _path(S, result)
         if panel is None:
-            return cls(between, signs, pictures, tree=tree, rank=rank)
+            return cls(between, signs, pictures, tree=tree, rank=rank, hierarchy=path)
         extremes = examine_extremes(panel, S, result, result.seed)
         other, why = other_dependence(panel, S, result, result.seed)
         rank = examined_rank(panel, S, result.seed) if rank is None else rank
-        return cls(between, signs, pictures, extremes, other, why, tree, rank)
+        return cls(between, signs, pictures, extremes, other, why, tree, rank, path)
+
+
+def _path(S: SymmetricOperator, result: Result) -> Hierarchy | None:
+    """The path from two groups to those of the result."""
+    n, k = result.H.shape
+    if n > LEGIBLE or not 2 <= k <= min(PATH, n - 1) or S.process_count > 1:
+        return None
+    return hierarchy(S, k, seed=result.seed)

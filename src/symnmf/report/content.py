@@ -176,6 +176,13 @@ def gather(found: Analysis) -> Content:
             f"coloured by group: {inside} of the links connect members of one group."
         )
         content.add("network", draw_network(evidence.tree, content.group_names), alt)
+    if evidence.hierarchy is not None:
+        numbers = evidence.hierarchy.numbers
+        alt = (
+            f"The tree of {n} instruments from {numbers[0]} to {numbers[-1]} groups: the higher "
+            "two branches join, the more numbers of groups separate them."
+        )
+        content.add("hierarchy", plot.dendrogram(evidence.hierarchy), alt)
     _run(content, result)
     if evidence.extremes is not None:
         _extremes(content, evidence.extremes)

@@ -18,10 +18,12 @@ from symnmf.factorization import factorize
 from symnmf.grouping.significance import significance
 from symnmf.grouping.stability import bootstrap
 
-#: Panels without groups of each kind, draws of a test, and its level.
-PANELS, DRAWS, LEVEL = 60, 19, 0.05
+#: Panels without groups of each kind, and the level of the test.
+PANELS, LEVEL = 400, 0.05
+#: Draws of a test, in stages: a group that a draw of an early stage reaches is not significant.
+STAGES = (2, 6, 19)
 #: Panels with groups for each panel without, samples of each, and the most instruments of one.
-GROUPED, SAMPLES, MOST = 0.25, 10, 200
+GROUPED, SAMPLES, MOST = 0.0375, 10, 200
 #: Lower ends of the classes of shares.
 SHARES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 MEMBERSHIP = MeasuredTable(
@@ -98,22 +100,31 @@ def null(series: str, groups: str, number: int) -> np.ndarray:
     return values
 
 
+def rejected(series: str, groups: str, number: int) -> bool:
+    """Whether a group of a panel is significant."""
+    panel = read_panel(null(series, groups, number), kind="returns")
+    S = abs_correlation(panel)
+    result = factorize(S, 4, n_init=1)
+    for draws in STAGES:
+        found = significance(panel, S, result, draws=draws, seed=number)
+        if float(np.nanmin(found.p_value)) > 1.5 / (draws + 1):
+            return False
+    return True
+
+
 def size_and_power(choices: Choices) -> Iterator[MeasuredRow]:
     """Rows of the test: independent series with and without volatility that clusters."""
     count = choices.size(PANELS)
     for series, groups, share in (
         ("normal", "none", 1.0),
         ("GARCH", "none", 1.0),
-        ("normal", "a weak one of five", 0.3),
+        ("normal", "a weak one of five", 0.1),
     ):
-        panels, rejected = max(2, round(share * count)), []
+        panels, found = max(2, round(share * count)), []
         for number in range(panels):
-            panel = read_panel(null(series, groups, number), kind="returns")
-            S = abs_correlation(panel)
-            found = significance(panel, S, factorize(S, 4, n_init=1), draws=DRAWS, seed=number)
-            rejected.append(float(np.nanmin(found.p_value)) <= LEVEL)
-            choices.note(f"{series}, {groups}: {sum(rejected)} of {number + 1}")
-        rate = float(np.mean(rejected))
+            found.append(rejected(series, groups, number))
+            choices.note(f"{series}, {groups}: {sum(found)} of {number + 1}")
+        rate = float(np.mean(found))
         error = float(np.sqrt(max(rate * (1 - rate), 0.01) / panels))
         yield SIGNIFICANCE.row(series, groups, panels, rate, error)
 
