@@ -109,7 +109,7 @@ def test_other_digits_are_compared_and_not_shown(tmp_path, monkeypatch):
 
 #: Studies that take hours and have no results yet (the reasons are in bench/paper_cells.toml), and
 #: measurements that need an idle machine.
-NOT_RUN_YET = {"phase2", "memory-length", "optimum", "tails"}
+NOT_RUN_YET = {"phase2", "memory-length", "optimum", "tailcosts"}
 
 
 def test_published_records_have_the_keys_of_their_content():
@@ -233,11 +233,16 @@ def test_scaling(tmp_path, monkeypatch):
     assert rows[1].found["of it gathering"] > 0
 
 
-def test_tails(tmp_path):
-    found = run_tiny("tails", tmp_path, sizes=(300,))
-    assert [r.labels["estimator"] for r in found["tails-gram"]] == ["chi", "chi", "ramp", "ramp"]
-    assert all(r.found["ratio"] > 0 for r in found["tails-gram"])
-    assert [r.labels["instruments"] for r in found["tails-pairwise"]] == [3]
+def test_tailcosts(tmp_path):
+    found = run_tiny("tailcosts", tmp_path, sizes=(300,))
+    assert [r.labels["estimator"] for r in found["tailcosts-gram"]] == [
+        "chi",
+        "chi",
+        "ramp",
+        "ramp",
+    ]
+    assert all(r.found["ratio"] > 0 for r in found["tailcosts-gram"])
+    assert [r.labels["instruments"] for r in found["tailcosts-pairwise"]] == [3]
 
 
 @pytest.fixture

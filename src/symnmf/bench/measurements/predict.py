@@ -217,8 +217,8 @@ def _panel_rows(
     about: PredictionPanel, scores: Scores, summary: dict[str, list[Compared]], choices: Choices
 ) -> Iterator[MeasuredRow]:
     title = f"{about.name}, k = {about.k}"
-    some = (name for name in CANDIDATES if not (about.large and name in LEFT_OUT))
-    every: dict[str, Estimate | None] = {**{name: CANDIDATES[name] for name in some}, WARD: None}
+    tried = (name for name in CANDIDATES if not (about.large and name in LEFT_OUT))
+    every: dict[str, Estimate | None] = {**{name: CANDIDATES[name] for name in tried}, WARD: None}
     if about.classes is not None:
         every[CLASSES] = None
     drawn = drawn_windows(about)

@@ -26,14 +26,14 @@ N, ROWS, COLUMNS, ROUNDS, REPEAT = 100_000, 125, 20, 3, 2
 #: Instruments and rows of the pairwise estimate, and the seconds that it may take on two cores.
 PAIRWISE = ((452, 1244, 1.0), (2528, 1244, 12.0))
 PAIRS = MeasuredTable(
-    "tails-pairwise",
+    "tailcosts-pairwise",
     "Seconds of the pairwise estimate",
     ("instruments", "rows"),
     ("seconds", "bar", "CPU seconds", "threads"),
     {},
 )
 GRAM = MeasuredTable(
-    "tails-gram",
+    "tailcosts-gram",
     "Processor seconds of a Gram matrix by weights of ranks, in multiples of those of the global "
     "radius with as many columns",
     ("instruments", "estimator", "of"),
@@ -87,5 +87,5 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
 
 
 MEASUREMENT = Measurement(
-    "tails", "What estimates of tail dependence cost", (PAIRS, GRAM), ("sizes",), measure
+    "tailcosts", "What estimates of tail dependence cost", (PAIRS, GRAM), ("sizes",), measure
 )
