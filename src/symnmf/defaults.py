@@ -23,8 +23,8 @@ MISSING_POLICIES = ("error", "drop-columns", "drop-rows", "pairwise")
 #: Kind of dependence, and its tail.
 DEPENDENCE, TAIL = "tail", "lower"
 #: Estimators of tail dependence, each with the fraction of observations that it takes as extreme
-#: unless stated otherwise, and the default: the best tail estimate of `symnmf bench predict`, by
-#: differences that are inside its noise.
+#: unless stated otherwise, and the default: no other is better by more than the noise of
+#: `symnmf bench predict`, and it costs one matrix product.
 FRACTIONS = {
     "semicorrelation": 0.5,
     "ramp": 0.5,

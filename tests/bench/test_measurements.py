@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from symnmf.bench import figures, prediction_panels, results_store, tables
+from symnmf.bench import (
+    figures,
+    prediction_candidates,
+    prediction_panels,
+    results_store,
+    tables,
+)
 from symnmf.bench.measurement import (
     Choices,
     MeasuredRow,
@@ -101,9 +107,9 @@ def test_other_digits_are_compared_and_not_shown(tmp_path, monkeypatch):
     assert len(store.results("toy")) == 2
 
 
-#: Studies that take hours and have no results yet (the reasons are in bench/paper_cells.toml).
-NOT_RUN_YET = {"phase2", "memory-length", "optimum"}
-NOT_RUN_YET |= {"entries"}  # a few minutes, on an idle machine
+#: Studies that take hours and have no results yet (the reasons are in bench/paper_cells.toml), and
+#: measurements that need an idle machine.
+NOT_RUN_YET = {"phase2", "memory-length", "optimum", "tailcosts", "entries"}
 
 
 def test_published_records_have_the_keys_of_their_content():
@@ -227,6 +233,18 @@ def test_scaling(tmp_path, monkeypatch):
     assert rows[1].found["of it gathering"] > 0
 
 
+def test_tailcosts(tmp_path):
+    found = run_tiny("tailcosts", tmp_path, sizes=(300,))
+    assert [r.labels["estimator"] for r in found["tailcosts-gram"]] == [
+        "chi",
+        "chi",
+        "ramp",
+        "ramp",
+    ]
+    assert all(r.found["ratio"] > 0 for r in found["tailcosts-gram"])
+    assert [r.labels["instruments"] for r in found["tailcosts-pairwise"]] == [3]
+
+
 @pytest.fixture
 def data(tmp_path):
     """Small tables with the names of the real ones: three industries of twenty stocks."""
@@ -257,6 +275,7 @@ def test_predict(data, tmp_path, monkeypatch):
     panels = {row.labels["panel"] for row in found["predict"]}
     assert {panel.partition(",")[0] for panel in panels} == {
         "20 bundled stocks", "60 US stocks", "30 industry portfolios", "own",
+        "simulated: max-linear", "simulated: factors of t(3)",
     }  # fmt: skip
     for panel in ("60 US stocks, k = 3", "own, k = 2"):
         rows = {r.labels["groups"]: r.found for r in found["predict"] if r.labels["panel"] == panel}
@@ -266,17 +285,52 @@ def test_predict(data, tmp_path, monkeypatch):
         assert rows[REFERENCE]["5 %"] == rows[REFERENCE]["95 %"] == 0
         assert rows["ramp q=0.5"]["ARI halves"] > 0.3
     means = {r.labels["groups"]: r.found for r in found["predict-means"]}
-    assert means["ramp q=0.5"]["panels"] == 4
+    assert means["ramp q=0.5"]["panels"] == 4  # without the simulated ones
 
 
 def test_scores_of_windows_are_kept(data, tmp_path, monkeypatch):
     monkeypatch.setattr(predict, "CANDIDATES", {REFERENCE: CANDIDATES[REFERENCE]})
     monkeypatch.setattr(prediction_panels, "MAX_WINDOWS", 1)
+    monkeypatch.setattr(prediction_panels, "_simulated", lambda: iter(()))
     choices = Choices(scratch=tmp_path / "partial")
     first = list(predict.measure(choices))
-    monkeypatch.setattr(predict, "window_score", None)  # would fail if it were called again
-    monkeypatch.setattr(predict, "fitted", None)
-    assert [row.labels for row in predict.measure(choices)] == [row.labels for row in first]
+    with monkeypatch.context() as patch:
+        patch.setattr(predict, "window_score", None)  # would fail if it were called again
+        patch.setattr(predict, "fitted", None)
+        assert [row.labels for row in predict.measure(choices)] == [row.labels for row in first]
+        other = {REFERENCE: CANDIDATES["max(correlation, 0)"]}
+        patch.setattr(predict, "CANDIDATES", other)  # another estimate of the same name
+        with pytest.raises(TypeError):
+            list(predict.measure(choices))
+
+
+def test_large_panels_leave_out_blends(tmp_path, monkeypatch):
+    names = (REFERENCE, prediction_candidates.LEFT_OUT[-1])
+    monkeypatch.setattr(predict, "CANDIDATES", {name: CANDIDATES[name] for name in names})
+    monkeypatch.setattr(prediction_panels, "MAX_WINDOWS", 1)
+    monkeypatch.setattr(prediction_panels, "LARGE", 10)
+    monkeypatch.setattr(prediction_panels, "_simulated", lambda: iter(()))
+    monkeypatch.setattr(predict, "halves_agree", lambda *_: 0.5)
+    rows = list(predict.measure(Choices()))
+    shown = {row.labels["groups"] for row in rows if row.table == "predict"}
+    assert shown == {REFERENCE, predict.WARD}
+
+
+def test_the_order_of_candidates_is_judged_in_other_windows():
+    """One candidate is best in odd windows and worst in even ones; another always gains 10 %."""
+    odd, even = np.array([2.0, 2.0]), np.array([1.0, 1.0])
+    each = {
+        REFERENCE: np.ones(4),
+        "lucky": np.stack([odd, even / 2], axis=1).ravel(),
+        "good": np.full(4, 1.1),
+        "bad": np.full(4, 0.9),
+    }
+    first, second = (row.found for row in predict._repeats("panel", each))
+    assert (first["best"], second["best"]) == ("lucky", "good")
+    assert first["its % above |correlation|"] == pytest.approx(100)
+    assert first["there % above |correlation|"] == pytest.approx(-50)
+    assert second["there % above |correlation|"] == pytest.approx(10)
+    assert first["rank correlation"] == pytest.approx(-0.5)
 
 
 @pytest.mark.slow
@@ -344,7 +398,6 @@ def test_intervals_hold_what_they_should(tmp_path, monkeypatch):
     some = {name: intervals.ESTIMATES[name] for name in ("|correlation|", "ramp q=0.5")}
     monkeypatch.setattr(intervals, "ESTIMATES", some)
     monkeypatch.setattr(intervals, "SERIES", ("independent days",))
-    monkeypatch.setattr(intervals, "SERIES_AND_BLOCKS", (("independent days", 21),))
     monkeypatch.setattr(intervals, "MANY_ROWS", 50_000)
     found = run_tiny("intervals", tmp_path, sizes=(6,))
     held = {row.labels["of"]: row.found["held"] for row in found["intervals-coverage"]}

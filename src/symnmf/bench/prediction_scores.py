@@ -19,8 +19,8 @@ from symnmf.operators import SymmetricOperator
 
 #: Quantile of the window below which a return is a crash, rows of a block, and bootstrap draws.
 CRASH, BLOCK, DRAWS = 0.05, 10, 200
-#: The number of groups is chosen in every so-manieth window.
-CHOSEN_EVERY = 6
+#: The number of groups is chosen in at most so many windows; of large panels in one.
+CHOSEN = 2
 #: Starts of a fit, and rows of the blocks that are split into halves.
 STARTS, HALF_BLOCK = 3, 21
 
@@ -76,6 +76,16 @@ def drawn_days(ahead: int, begin: int) -> np.ndarray:  # (DRAWS + 1, ahead)
     return np.vstack([np.arange(ahead), days.reshape(DRAWS, -1)[:, :ahead]])
 
 
+def drawn_windows(about: PredictionPanel) -> np.ndarray:  # (windows, DRAWS + 1)
+    """The windows as they are, then drawn with replacement, the same for all candidates.
+
+    Groups differ from window to window by chance, which days drawn within a window do not show.
+    """
+    count = len(about.begins)
+    rng = numpy_stream(0, "windows", count)
+    return np.column_stack([np.arange(count), rng.integers(count, size=(count, DRAWS))])
+
+
 @dataclass(frozen=True)
 class WindowScore:
     """What a candidate scored in one window.
@@ -120,7 +130,7 @@ def window_score(
         fit = fitted(S, about.k)
         labels = fit.labels().numpy()
         unexplained = float("nan") if ahead is None else unexplained_share(fit, ahead)
-        if about.begins.index(begin) % CHOSEN_EVERY == 0:
+        if begin in about.begins[:: -(-len(about.begins) // (1 if about.large else CHOSEN))]:
             chosen_k = suggest_rank(S).k
             chosen = labels if chosen_k == about.k else fitted(S, chosen_k).labels().numpy()
             chosen_lift = crash_lift(crashes, chosen)

@@ -1,4 +1,4 @@
-"""Wall time of calls."""
+"""Wall time and processor time of calls."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ def fastest(call: Callable[[], object], repeat: int = 5) -> float:
 def mean_seconds(call: Callable[[], object], repeat: int = 1) -> float:
     """Mean seconds of several calls."""
     return sum(_each(call, repeat)) / repeat
+
+
+def cpu_seconds(call: Callable[[], object], repeat: int = 1) -> float:
+    """Mean processor seconds of several calls, all threads together; other work does not count."""
+    began = time.process_time()
+    for _ in range(repeat):
+        call()
+    return (time.process_time() - began) / repeat
 
 
 def _each(call: Callable[[], object], repeat: int) -> list[float]:
