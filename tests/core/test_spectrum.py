@@ -7,7 +7,14 @@ from scipy.sparse.linalg import eigsh
 
 from helpers import dense, market
 from symnmf.core.bounds import ErrorBounds
-from symnmf.core.spectrum import diagnostics, leading, smallest_eigenvalue
+from symnmf.core.spectrum import (
+    _filtered,
+    _interval,
+    _rayleigh_ritz,
+    diagnostics,
+    leading,
+    smallest_eigenvalue,
+)
 from symnmf.numerics import symmetric_eigen
 from symnmf.operators import CountingOperator, GramOperator, as_operator
 
@@ -237,3 +244,19 @@ def test_another_routine_takes_over_where_lapack_gives_up(monkeypatch):
     torch.testing.assert_close(A @ vectors, vectors * values)
     with pytest.raises(torch.linalg.LinAlgError):
         symmetric_eigen(A * torch.nan)
+
+
+def test_a_graph_whose_ritz_values_pass_through_zero():
+    """Directions that mix positive and negative eigenvalues have a Ritz value near zero, which is
+    no measure of the rest of the spectrum: polynomials scaled by it overflow."""
+    S = graph()
+    Q = torch.linalg.qr(torch.randn(S.n, 20, generator=torch.Generator().manual_seed(0))).Q
+    Y = S.matmul(Q)
+    values, V, residuals = _rayleigh_ritz(Q, Y)
+    values[10] = 1e-12
+    c = _interval(values, residuals)
+    bulk = np.abs(eigsh(dense(S).double().numpy(), 30, return_eigenvectors=False)).min()
+    assert 0.3 * bulk < c < 1.5 * bulk
+    basis = _filtered(S, Q, Y, values, V, c, degree=5)
+    assert torch.allclose(basis.T @ basis, torch.eye(20), atol=1e-4)
+    assert _interval(values.abs(), residuals) == pytest.approx(1e-12)  # positive: as it is

@@ -13,13 +13,13 @@ import torch
 Peer = Callable[[np.ndarray, int, int], np.ndarray]
 
 
-def scikit_learn(solver: str, init: str) -> Peer:
+def scikit_learn(solver: str, init: str, passes: int = 200) -> Peer:
     """NMF with two factors, combined into one."""
 
     def run(S: np.ndarray, k: int, seed: int) -> np.ndarray:
         from sklearn.decomposition import NMF
 
-        model = NMF(k, init=init, solver=solver, max_iter=200, tol=1e-4, random_state=seed)
+        model = NMF(k, init=init, solver=solver, max_iter=passes, tol=1e-4, random_state=seed)
         W = model.fit_transform(S)
         return symmetrized(W, model.components_.T)
 

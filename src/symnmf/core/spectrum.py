@@ -232,27 +232,41 @@ def _subspace(
             break
         degree = next(degrees, plan[-1]) if done >= fewest else 1
         degree = min(degree, passes - done)
-        Q = torch.linalg.qr(Y).Q if degree == 1 else _filtered(S, Q, Y, values, V, degree)
+        c = _interval(values, residuals)
+        Q = torch.linalg.qr(Y).Q if degree == 1 else _filtered(S, Q, Y, values, V, c, degree)
         del Y
         done += degree - 1
     return replace(spectrum, vectors=Q @ V.to(Q.dtype))
 
 
+def _interval(values: Tensor, residuals: Tensor) -> float:
+    """The c of the interval [−c, c] that polynomials damp: the smallest Ritz value.
+
+    An indefinite S, such as a graph, has Ritz values near zero that are no eigenvalues: directions
+    that mix positive and negative ones. Their residuals tell how far S moves them.
+    """
+    size = values.abs()
+    if bool((values < 0).any()):
+        size = size + residuals
+    return float(size.min())
+
+
 def _filtered(
-    S: SymmetricOperator, Q: Tensor, Y: Tensor, values: Tensor, V: Tensor, degree: int
+    S: SymmetricOperator, Q: Tensor, Y: Tensor, values: Tensor, V: Tensor, c: float, degree: int
 ) -> Tensor:
     """orth(T_m(S / c) Q): grows like cosh(m·acosh(λ / c)) above c, stays below 1 between −c and c.
 
-    c is the smallest Ritz value. Directions far above it, which would dominate all others in
-    float32, get power steps, and the remaining directions are orthogonalized against them.
+    Directions far above c, which would dominate all others in float32, get power steps, and the
+    remaining directions are orthogonalized against them.
 
     Arguments:
         S: operator; ``degree`` − 1 products are made.
         Q, Y: basis and product S Q.
         values, V: Ritz values and coefficients.
+        c: the interval.
         degree: degree m of the polynomial.
     """
-    c = float(values.abs().min().clamp(min=torch.finfo(Q.dtype).tiny))
+    c = max(c, float(torch.finfo(Q.dtype).tiny))
     far = values.abs() > FILTER_RATIO * c
     V = V.to(Q.dtype)
     m = int(far.sum())

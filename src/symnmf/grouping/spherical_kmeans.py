@@ -60,8 +60,8 @@ def spherical_kmeans(
     """Hard groups of the rows of S by direction: Lloyd's passes from k-means++ in cosine distance.
 
     A pass costs two products of S with k columns; rows are normalized in the products, not in a
-    copy of S. The first centres cost 3 + log k products where they are chosen greedily, and two
-    where they are drawn one by one.
+    copy of S. The first centres cost about 3 + log k products where they are chosen greedily, and
+    three where they are drawn one by one (``symnmf bench seeding``).
 
     Arguments:
         S: matrix or operator, as for :func:`symnmf.factorize`.
@@ -84,7 +84,7 @@ def spherical_kmeans(
     left, right = angular_collapse(problem)
     degenerate = one_direction(problem)
     starts = (torch_stream(seed, "spherical", start) for start in range(n_init))
-    runs = [_run(rows, k, rng, seeding) for rng in starts]
+    runs = [one_start(rows, k, rng, seeding) for rng in starts]
     best = min(runs, key=lambda run: rows.objective(run.fit))
     if degenerate:
         warnings.warn(
@@ -108,7 +108,7 @@ def spherical_kmeans(
     )
 
 
-def _run(rows: UnitRows, k: int, rng: torch.Generator, seeding: str) -> Partition:
+def one_start(rows: UnitRows, k: int, rng: torch.Generator, seeding: str) -> Partition:
     """One start: k-means++ in cosine distance, then Lloyd's passes."""
     places = spread(rows, k, rng, trials=1 if seeding == "plain" else 2 + int(log(k)))
     return lloyd(rows, rows.directions(places, k), k, MAX_PASSES, ObjectiveSettled(rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
+from symnmf.bench.peak_memory import PeakMemory
 from symnmf.bench.timing import fastest
 from symnmf.dependence.synthetic.on_disk import generate
 from symnmf.factorization import factorize
@@ -55,38 +55,6 @@ CASES = (
     Case("tpdm", 1_000_000, 400, 40_000),
     Case("tpdm", 1_000_000, 100, 40_000),
 )
-
-
-class PeakMemory:
-    """Largest anonymous memory of this process in addition to what it has at the beginning."""
-
-    def __enter__(self) -> PeakMemory:
-        self.first = self.most = anonymous_bytes()
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._sample, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.ended.set()
-        self.thread.join()
-
-    def _sample(self) -> None:
-        while not self.ended.wait(0.02):
-            self.most = max(self.most, anonymous_bytes())
-
-    @property
-    def added(self) -> float:
-        """Bytes in addition to those at the beginning."""
-        return self.most - self.first
-
-
-def anonymous_bytes() -> float:
-    """Memory of this process that no file backs."""
-    for line in Path("/proc/self/status").read_text("ascii").splitlines():
-        if line.startswith("RssAnon:"):
-            return float(line.split()[1]) * 1024
-    return 0.0
 
 
 def cases(sizes: tuple[int, ...]) -> list[Case]:
