@@ -245,6 +245,22 @@ def test_tailcosts(tmp_path):
     assert [r.labels["instruments"] for r in found["tailcosts-pairwise"]] == [3]
 
 
+@pytest.mark.slow
+def test_iteration(tmp_path, monkeypatch):
+    monkeypatch.setattr("symnmf.bench.measurements.iteration.PROCESSES", (1, 2))
+    found = run_tiny("iteration", tmp_path, sizes=(500,))
+    rows = found["iteration-split"]
+    assert [r.labels["processes"] for r in rows] == [1, 2, 1, 2]
+    assert all(r.found["product"] > 0 and r.found["host"] > 0 for r in rows)
+    assert [r.found["exchange"] is None for r in rows] == [True, False, True, False]
+    assert rows[0].found["product by the model"] == pytest.approx(
+        2 * rows[1].found["product by the model"]
+    )
+    assert all(
+        r.found["a check"] > 0 and r.found["a checkpoint"] > 0 for r in found["iteration-extra"]
+    )
+
+
 @pytest.fixture
 def data(tmp_path):
     """Small tables with the names of the real ones: three industries of twenty stocks."""

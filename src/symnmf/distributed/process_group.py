@@ -53,7 +53,7 @@ class ProcessGroup:
         self._lost: list[int] = []
         self._store = dist.distributed_c10d._get_default_store()
         if self.process_count > 1:
-            threading.Thread(target=self._watch, daemon=True).start()
+            threading.Thread(target=self._beat_on, daemon=True).start()
         self.hosts: list[str] = []
         self.hosts = self.texts(socket.gethostname())
 
@@ -194,7 +194,7 @@ class ProcessGroup:
             spoken=speaker == self.process_index,
         )
 
-    def _watch(self) -> None:
+    def _beat_on(self) -> None:
         """Tell the others how far this process is, also while it waits for them; in a thread.
 
         When one process has lost another, all of them find out at the same time which one it was,
