@@ -140,8 +140,7 @@ def scaled_to_data(
     falls = np.where(usual > 0, wanted / np.where(usual > 0, usual, 1.0), 1.0)
     first = (there + PRIOR_DAYS) / (T * usual + PRIOR_DAYS)
     second = (here + PRIOR_DAYS) / (there * falls + PRIOR_DAYS)
-    scaled: np.ndarray = np.minimum(1.0, wanted * first * second)
-    return scaled
+    return np.asarray(np.minimum(1.0, wanted * first * second))
 
 
 def days_of_event(losses: np.ndarray, p: np.ndarray, m: int) -> int:
