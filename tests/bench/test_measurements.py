@@ -8,6 +8,7 @@ import pytest
 
 from symnmf.bench import (
     figures,
+    optimum_programs,
     prediction_candidates,
     prediction_panels,
     results_store,
@@ -422,3 +423,26 @@ def test_intervals_hold_what_they_should(tmp_path, monkeypatch):
     (test,) = found["intervals-size"]
     assert test.found["rejected"] <= 0.5
     assert test.found["panels"] == 12
+
+
+def test_optimum_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+    """The corpus up to 20 rows is one matrix; a second run asks no program again."""
+    monkeypatch.setattr(optimum_programs, "SECONDS", 0.05)
+    choices = {"sizes": (20,), "scratch": tmp_path / "partial"}
+    found = run_tiny("optimum", tmp_path / "r", **choices)
+    (row,) = found["optimum"]
+    assert row.labels["matrix"] == "20 stocks"
+    assert 0 <= row.found["best precision"] <= row.found["one start"] + 1e-9
+    shares = {r.labels["program"]: r.found for r in found["optimum-shares"]}
+    assert shares["best precision"]["within 0.5 %"] == 1
+    assert {r.labels["program"] for r in found["optimum-profile"]} == set(shares)
+    monkeypatch.setattr(optimum_programs, "solve", None)  # would fail if it were called again
+    again = run_tiny("optimum", tmp_path / "r", **choices)
+    assert again["optimum"] == found["optimum"]
+
+
+def test_seeding(tmp_path):
+    rows = run_tiny("seeding", tmp_path, sizes=(100,))["seeding"]
+    plain = next(r.found for r in rows if r.labels["first centres"] == "plain")
+    assert plain["of them first centres"] == pytest.approx(3)
+    assert all(r.found["ARI"] > 0.7 for r in rows)
