@@ -263,7 +263,7 @@ def test_nothing_generated_is_out_of_date():
 def test_every_kind_of_generated_part_is_shown():
     shown = set().union(*map(generated_parts, PAGES))
     assert shown <= set(script("generated").views())
-    assert {"package-graph", "licences", "solvers-all", "arrays-sketched", "phase1-rows"} <= shown
+    assert {"package-graph", "licences", "solvers-all", "arrays-sketched", "phase1-map"} <= shown
     assert {t.name for n in measurement_names() for t in find_measurement(n).tables} <= shown
     for page in PAGES:  # of one syntax, and nothing is left open
         text = page.read_text(encoding="utf-8")

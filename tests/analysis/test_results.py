@@ -103,5 +103,5 @@ def test_damaged_and_missing(result, tmp_path):
         file.write(b"x")
     with pytest.raises(InvalidFile, match="checksum"):
         sn.load(tmp_path)
-    with pytest.raises(InvalidFile, match="cannot be read"):
+    with pytest.raises(InvalidFile, match="does not exist"):
         sn.load(tmp_path / "nothing")

@@ -101,7 +101,7 @@ def test_the_number_of_groups_is_suggested(run_streams, tmp_path):
     run_streams("fit", "--matrix", tmp_path / "S.npy", "--out", tmp_path / "o", "--no-report")
     result = sn.load(tmp_path / "o")
     assert result.H.shape[1] == 10
-    assert result.notes[0].startswith("k = 10 was suggested: the spectrum has a gap")
+    assert result.notes[0].startswith("k = 10 was suggested: 10 factors predict hidden entries")
     assert "k = 10" in (tmp_path / "o" / "config.toml").read_text()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from symnmf.analysis.examined_rank import examined_rank
 from symnmf.analysis.extremes import Extremes, examine_extremes
 from symnmf.analysis.other_dependence import OtherDependence, other_dependence
-from symnmf.core.result import Result
+from symnmf.core.result import Result, Status
 from symnmf.data import Panel
 from symnmf.grouping.between_groups import dependence_between
 from symnmf.grouping.group_series import signs_in_groups
@@ -86,6 +86,7 @@ class Evidence:
 def _path(S: SymmetricOperator, result: Result) -> Hierarchy | None:
     """The path from two groups to those of the result."""
     n, k = result.H.shape
-    if n > LEGIBLE or not 2 <= k <= min(PATH, n - 1) or S.process_count > 1:
+    stopped = result.status is Status.STOPPED  # somebody waits for the end
+    if n > LEGIBLE or not 2 <= k <= min(PATH, n - 1) or S.process_count > 1 or stopped:
         return None
-    return hierarchy(S, k, seed=result.seed)
+    return hierarchy(S, k, seed=result.seed, known=result)

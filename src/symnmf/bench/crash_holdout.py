@@ -35,21 +35,21 @@ HALVES = ("first half", "second half")
 #: Days that are added to both numbers of a ratio, so that a rare event that did not come counts.
 ADDED_DAYS = 1.0
 CALIBRATION = MeasuredTable(
-    "risk-calibration",
+    "risks-calibration",
     "Joint crashes on the days after a window, in % of the days",
     ("panel", "event", "level %"),
     ("predicted", "observed", "observed / predicted", "in the window", "windows"),
     {},
 )
 VARIANTS = MeasuredTable(
-    "risk-variants",
+    "risks-variants",
     "Ways to predict joint crashes: mean |log(observed / predicted)| over events and levels",
     ("panel", "way"),
     (*HALVES, "best on the first"),
     {},
 )
 LEVELS = MeasuredTable(
-    "risk-levels",
+    "risks-levels",
     "Days after a window on which an equally weighted portfolio loses more than its return level",
     ("panel", "period"),
     ("expected %", "observed %", "beyond the sample quantile %", "windows"),

@@ -93,7 +93,9 @@ class Hierarchy:
         return pd.DataFrame(rows)
 
 
-def hierarchy(S: Any, ks: int | Sequence[int], *, seed: int = 0) -> Hierarchy:
+def hierarchy(
+    S: Any, ks: int | Sequence[int], *, seed: int = 0, known: Result | None = None
+) -> Hierarchy:
     """Fit several numbers of groups, and relate the groups to a tree.
 
     The tree of the instruments is by average linkage of
@@ -106,6 +108,7 @@ def hierarchy(S: Any, ks: int | Sequence[int], *, seed: int = 0) -> Hierarchy:
         S: matrix or operator, as for :func:`symnmf.factorize`.
         ks: numbers of groups; a single number stands for all from 2 to it.
         seed: seed of the fits.
+        known: a result of S that stands for the fit of its number of groups.
 
     Raises:
         InvalidInput: there is no number of groups, or one is out of range.
@@ -131,9 +134,12 @@ def hierarchy(S: Any, ks: int | Sequence[int], *, seed: int = 0) -> Hierarchy:
     results: list[Result] = []
     together = torch.zeros(n, n)
     for k in numbers:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a level is not reported by itself
-            result = run(Problem(operator, k, seed), Request(n_init=2), handle_interrupt=False)
+        if known is not None and known.H.shape[1] == k:
+            result = known
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a level is not reported by itself
+                result = run(Problem(operator, k, seed), Request(n_init=2), handle_interrupt=False)
         results.append(result)
         member = indicator(result.labels().cpu(), k, torch.float32)
         together.addmm_(member, member.T, alpha=1 / len(numbers))

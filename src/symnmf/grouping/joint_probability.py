@@ -11,8 +11,9 @@ from symnmf.numerics import numpy_stream
 #: Draws of the common factors, over all strata.
 DRAWS = 4000
 #: Days by which the answer of the model counts when it is scaled to the data, at either level. In
-#: simulations apart from `symnmf bench risk`, fewer days raise the error for sets of two and three,
-#: and more days leave the bias of the model for many instruments outside the interval.
+#: simulations beside `symnmf bench risks`, which share a few of its seeds, fewer days raise the
+#: error for sets of two and three, and more days leave the bias of the model for many instruments
+#: outside the interval.
 PRIOR_DAYS = 5.0
 
 

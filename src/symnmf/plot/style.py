@@ -29,8 +29,8 @@ def without_template() -> Iterator[None]:
         >>> from plotly.graph_objects import Figure
         >>> with without_template():
         ...     figure = finish(Figure(), "none")
-        >>> len(figure.layout.template.to_plotly_json())
-        0
+        >>> figure.layout.template.layout.colorway is None
+        True
     """
     import plotly.io as pio
 

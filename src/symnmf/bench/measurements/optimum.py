@@ -51,7 +51,7 @@ PROFILE = MeasuredTable(
 )
 
 
-class Comparison(NamedTuple):
+class Trial(NamedTuple):
     """A matrix, and what each program found on it."""
 
     matrix: CorpusMatrix
@@ -93,7 +93,7 @@ def compare(
     journal: FindingsJournal,
     every: dict[str, Program],
     choices: Choices,
-) -> Comparison:
+) -> Trial:
     """All programs on one matrix; those that are not installed or fail are left out."""
     found = {}
     digest = sha256(S.matmul(torch.ones(S.n, 1)).numpy().tobytes()).hexdigest()[:12]
@@ -105,10 +105,10 @@ def compare(
             choices.note(f"{name}: {missing}")
             continue
         found[name] = Found(**about)
-    return Comparison(matrix, S.n, found)
+    return Trial(matrix, S.n, found)
 
 
-def row_of(about: Comparison) -> MeasuredRow:
+def row_of(about: Trial) -> MeasuredRow:
     """The row of a matrix."""
     found = about.found
     rest = [name for name in found if name not in (ONE, FIVE, BEST)]
@@ -131,7 +131,7 @@ def row_of(about: Comparison) -> MeasuredRow:
 
 def measure(choices: Choices) -> Iterator[MeasuredRow]:
     """A row for each matrix, then rows for each program."""
-    everything: list[Comparison] = []
+    everything: list[Trial] = []
     most = choices.size(100_000)
     journal, every = FindingsJournal(choices, "optimum"), programs(choices.solvers, choices.seconds)
     with warnings.catch_warnings():
@@ -152,7 +152,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
             yield profile_row(name, some)
 
 
-def share_row(name: str, everything: list[Comparison]) -> MeasuredRow:
+def share_row(name: str, everything: list[Trial]) -> MeasuredRow:
     """How often a program is near the best known error."""
     above = [about.above(name) for about in everything]
     times = [
@@ -163,7 +163,7 @@ def share_row(name: str, everything: list[Comparison]) -> MeasuredRow:
     return SHARES.row(name, len(above), *counts, largest, round(median(times), 2))
 
 
-def profile_row(name: str, everything: list[Comparison]) -> MeasuredRow:
+def profile_row(name: str, everything: list[Trial]) -> MeasuredRow:
     """The share of matrices on which a program is near the best known error in time."""
     times = [about.reached(name, NEAR) for about in everything]
     shares = [

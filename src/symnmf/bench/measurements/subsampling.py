@@ -35,14 +35,14 @@ PHI, DRAWS = 0.5, 20
 ADVANCE, LONGEST = 30, 3000
 
 BLOCKS = MeasuredTable(
-    "sampling",
+    "subsampling",
     "Deviation of block gradients, against effective rank and gap",
     ("common", "group"),
     ("r_eff", "gap", "deviation at the start", "deviation under way", "noise against the gate"),
     {},
 )
 RUNS = MeasuredTable(
-    "sampling-solvers",
+    "subsampling-solvers",
     "Products until the criterion is met",
     ("common", "group", "solver"),
     ("r_eff", "gap", "converged", "iterations", "products", "deviation", "excess"),
@@ -116,7 +116,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
 
 
 MEASUREMENT = Measurement(
-    "sampling",
+    "subsampling",
     "When sampled gradients are faithful, and which solver is faster",
     (BLOCKS, RUNS),
     ("solvers",),

@@ -43,7 +43,7 @@ EVENTS: tuple[tuple[str, tuple[int, ...], int], ...] = (
     ("at least 6 of 8", tuple(range(8)), 6),
 )
 COVERAGE = MeasuredTable(
-    "risk-coverage",
+    "risks-coverage",
     f"Share of intervals of {LEVEL:.0%} that hold the truth",
     ("extremes", "quantity", "truth"),
     ("simulations", "covered", "standard error", "true value", "mean estimate"),
@@ -161,7 +161,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
 
 
 MEASUREMENT = Measurement(
-    "risk",
+    "risks",
     "Whether intervals of risk hold the truth, and whether joint crashes come as predicted",
     (COVERAGE, CALIBRATION, VARIANTS, LEVELS),
     ("sizes", "data"),
