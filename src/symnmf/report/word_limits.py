@@ -1,8 +1,8 @@
 """The table of the thresholds behind the words of the verdict.
 
-Those about halves of the days and about chance were set by the simulation of
-``tests/report/test_word_thresholds.py`` (panels of heavy-tailed returns with planted groups of
-several strengths, and panels without groups), which the slow tests repeat. The share of resampled
+They are choices. The slow simulation of ``tests/report/test_word_thresholds.py`` (panels of
+heavy-tailed returns with planted groups of several strengths, and panels without groups) checks
+those about halves of the days and about chance. The share of resampled
 histories is the one of ``symnmf bench calibration``.
 """
 
