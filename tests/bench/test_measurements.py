@@ -110,7 +110,7 @@ def test_other_digits_are_compared_and_not_shown(tmp_path, monkeypatch):
 
 #: Studies that take hours and have no results yet (the reasons are in bench/paper_cells.toml), and
 #: measurements that need an idle machine.
-NOT_RUN_YET = {"optimum", "tailcosts"}
+NOT_RUN_YET = {"tailcosts"}
 
 
 def test_published_records_have_the_keys_of_their_content():
