@@ -7,9 +7,11 @@ import torch
 import symnmf as sn
 from helpers import SEEDS, market
 from symnmf.data.samples import sp500_prices
+from symnmf.grouping import rank_selection
 from symnmf.grouping.common_factor import common_and_own, group_fit
 from symnmf.grouping.held_out import OffDiagonal, factor_fit, shrunk, spectral_fit
 from symnmf.grouping.panel_versions import common_factor_only, halves, rotated
+from symnmf.grouping.rank_evidence import Prediction, predict
 from symnmf.grouping.rank_selection import suggest_rank
 from symnmf.operators import DenseOperator
 from symnmf.operators.rows import Rows
@@ -76,6 +78,19 @@ def test_unequal_groups():
     found = suggest_rank(panel_with(sizes, strengths=strengths), dependence="correlation")
     assert abs(found.k - 6) <= 1
     assert found.low <= 6 <= found.high
+
+
+def test_groups_above_noise_are_counted_although_fewer_predict_best(monkeypatch):
+    def careful(*arguments):
+        found, halves = predict(*arguments)
+        fits = found.fits.copy()
+        fits[:, 3:] = fits[:, [2]] - 1e-3
+        return Prediction(fits), halves
+
+    monkeypatch.setattr(rank_selection, "predict", careful)
+    found = suggest_rank(panel_with([12] * 7, spread=0.0), dependence="correlation")
+    assert (found.by_prediction, found.by_noise, found.k) == (3, 7, 7)
+    assert found.words == "7 groups; 3 to 7 do nearly as well"
 
 
 @pytest.mark.parametrize("dependence", ["correlation", "tail"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isqrt, sqrt
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -92,14 +92,14 @@ def suggest_rank(
     seed: int = 0,
     **options: Any,
 ) -> RankSuggestion:
-    """Suggest a number of groups: between what predicts other days and what is above noise.
+    """Suggest a number of groups: what is above noise, if it predicts other days.
 
     Blocks of days are split into halves several times. The factors of one half predict the
     dependence in the other half: the number that predicts best is careful. The eigenvalues of S
     are compared with those of the same data with their common factor, but with everything else
-    rotated in time: the number above these is generous. If one of the two is 1, there are no
-    groups; the second is the answer where the first is not smaller; otherwise it is their geometric
-    mean. Where a common factor explains the last of them, it is not counted.
+    rotated in time: the number above these is the answer, and the careful one begins its range.
+    If one of the two is 1, there are no groups. Where a common factor explains the last of them, it
+    is not counted.
 
     Arguments:
         data: a :class:`symnmf.data.Panel`; or a matrix or operator S. The observations behind an
@@ -173,11 +173,8 @@ def suggest_for_panel(
             *_spectrum_words(found),
         )
         return replace(_of(found, 1, why), **known)
-    k = min(b, most) if a >= b else round(sqrt(a * b))
-    low, high = min(prediction.careful, b, k), max(k, b if a >= b else min(b, most))
-    decided = f"{predicts}, {above}"
-    if a < b:
-        decided += f"; {k} lies between them"
+    k, low = b, min(prediction.careful, b)
+    decided = f"{above}, {predicts}"
     split = split_groups(first, k, seed)
     if split.common:
         decided += f"; one of {k} factors is common to all"
@@ -190,9 +187,7 @@ def suggest_for_panel(
         reasons.append(f"{COMPARED_STARTS} starts with {k} groups agree to {agreement[k]:.2f}")
     reasons.append(f"the groups of two halves of the days agree to {split.agreement:.2f}")
     made = _of(found, k, (*reasons, *_spectrum_words(found)))
-    return replace(
-        made, low=low, high=high, agreement=agreement, subsamples=split.agreement, **known
-    )
+    return replace(made, low=low, agreement=agreement, subsamples=split.agreement, **known)
 
 
 def _evidence(
