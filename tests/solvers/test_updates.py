@@ -1,5 +1,7 @@
 """Every deterministic rule against a few lines written from the paper's formulas, in float64."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -331,6 +333,17 @@ def test_lai_is_hals_on_the_truncated_matrix(problem):
         H = hals_sweep(H, low @ H, 2.0)
     found = steps(problem, "lai", alpha=2.0, refine=False)
     torch.testing.assert_close(found, H, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["hals", "anls", "lai"])
+def test_the_coupling_stays_within_the_precision_of_the_factors(name):
+    problem = Problem(market("corr", 100).operator, 10, 7)  # float32
+    solver, check = make_solver(name), SimpleNamespace(kkt_ratio=9.0)
+    state = solver.init_state(problem)
+    for _ in range(300):
+        state = solver.react(problem, state, check)
+    assert solver.react(problem, state, check) is state
+    assert torch.isfinite(solver.step(problem, state, torch.Generator()).H).all()
 
 
 def test_net_beats_the_untrained_one_and_its_weights_move():

@@ -62,8 +62,9 @@ class TwoFactor(Solver[CoupledT]):
         return H * scale, SH * scale, self.alpha or self.coupling * size
 
     def react(self, problem: Problem, state: CoupledT, check: Check) -> CoupledT:
-        """Couple the factors more strongly."""
-        if self.alpha is not None or check.kkt_ratio < 1.0:
+        """Couple the factors more strongly, until a step would be lost in rounding."""
+        largest = problem.S.n * problem.entry_scale**2 / torch.finfo(state.H.dtype).eps
+        if self.alpha is not None or check.kkt_ratio < 1.0 or state.alpha >= largest:
             return state
         return replace(state, alpha=2 * state.alpha)
 
