@@ -179,6 +179,28 @@ def average_ranks(X: np.ndarray) -> np.ndarray:  # (T, n)
         >>> average_ranks(np.array([[3.0], [1.0], [3.0], [np.nan]])).ravel()
         array([2.5, 1. , 2.5, nan])
     """
-    from pandas import DataFrame
+    rows = np.ascontiguousarray(np.asarray(X, dtype=np.float64).T)  # (n, T)
+    n, T = rows.shape
+    order = rows.argsort(axis=1)
+    order += np.arange(n)[:, None] * T  # places in the flattened table
+    ranks = np.empty(n * T)
+    ranks[order] = _shared_ranks(rows.ravel()[order])
+    ranks = ranks.reshape(n, T)
+    ranks[np.isnan(rows)] = np.nan
+    return ranks.T
 
-    return DataFrame(X).rank().to_numpy()
+
+def _shared_ranks(ordered: np.ndarray) -> np.ndarray:  # (n, T)
+    """Ranks of the numbers of rows in ascending order, with the average for equal ones."""
+    n, T = ordered.shape
+    ranks = np.tile(np.arange(1.0, T + 1), (n, 1))
+    repeats = np.zeros((n, T), dtype=bool)  # equal to the number before it
+    repeats[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
+    more = np.zeros((n, T), dtype=bool)  # equal to the number after it
+    more[:, :-1] = repeats[:, 1:]
+    first, last = np.flatnonzero(more & ~repeats), np.flatnonzero(repeats & ~more)
+    counts = last - first + 1
+    ends = np.cumsum(counts)
+    places = np.repeat(first - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
+    ranks.ravel()[places] = np.repeat(first % max(T, 1) + (counts + 1) / 2, counts)
+    return ranks

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy.stats import rankdata
 
 import symnmf as sn
 from helpers import dense
@@ -15,6 +16,7 @@ from symnmf.dependence.diagnostics import (
     threshold_stability,
 )
 from symnmf.errors import InvalidInput
+from symnmf.numerics import numpy_stream
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,21 @@ def test_stability_curve(stocks):
     assert width[0] > width[2]  # fewer exceedances, a wider band
     with pytest.raises(InvalidInput, match="q: 0.0001 leaves 0 exceedances"):
         threshold_stability(stocks, np.array([1e-4]))
+
+
+def test_the_band_of_weights_is_that_of_panels_drawn_anew(stocks):
+    q, T = 0.5, len(stocks.values)
+    options = {"estimator": "semicorrelation", "weight": "ramp", "seed": 2}
+    curve = threshold_stability(stocks, np.array([q]), draws=3, level=1.0, **options)
+    u = np.stack([rankdata(-x) for x in stocks.values.T]) / (T + 1)
+    W = np.maximum(0, (u - (1 - q)) / q)
+    rng = numpy_stream(2, "stability")
+    means = []
+    for _ in range(3):
+        R = np.corrcoef(W[:, rng.integers(T, size=T)])
+        means.append((R.sum() - 20) / 380)
+    assert curve.low[0] == pytest.approx(min(means))
+    assert curve.high[0] == pytest.approx(max(means))
 
 
 def test_baseline_lies_below_what_is_found(stocks):

@@ -19,6 +19,7 @@ from symnmf.dependence.tail_weights import tail_weights
 from symnmf.dependence.threshold import Threshold, keep_largest
 from symnmf.dependence.volatility import ewma_filtered
 from symnmf.errors import InvalidInput
+from symnmf.numerics import average_ranks, numpy_stream
 from symnmf.operators import DenseOperator, GramOperator
 
 FAMILY = ("ramp", "chi", "pairwise", "global")
@@ -143,6 +144,30 @@ def test_rearrangement_keeps_the_values_and_the_recent_past_of_every_series():
         assert np.corrcoef(Y[1:, j], Y[:-1, j])[0, 1] == pytest.approx(0.8, abs=0.06)
     off = np.corrcoef(Y.T)[~np.eye(30, dtype=bool)]
     assert np.abs(off).max() < 0.35  # no two of the copies are left together
+
+
+@pytest.mark.parametrize("estimator", ["semicorrelation", "ramp"])
+def test_the_baseline_of_ranks_is_that_of_the_estimate_anew(estimator):
+    values = correlated(300, 8, ties=True)
+    panel = sn.read_panel(values, kind="returns")
+    S = sn.tail_dependence(panel, estimator=estimator, q=0.4)
+    found = independence_baseline(panel, S, draws=2, seed=3)
+    for draw, mean in enumerate(found):
+        again = rearranged(panel.values, numpy_stream(3, "independence", draw))
+        T = sn.tail_dependence(panel.with_values(again), estimator=estimator, q=0.4)
+        assert mean == pytest.approx((T.mean() * 64 - 8) / 56, abs=1e-6)
+
+
+def test_ranks_are_those_of_scipy_with_ties_signs_of_zero_and_holes():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, (40, 6)) * 1.0
+    X[:, 1] = rng.normal(size=40)
+    X[:, 2] = 0.0
+    X[::2, 3] *= -0.0
+    X[:5, 4] = np.inf
+    X[::3, 5] = np.nan
+    np.testing.assert_array_equal(average_ranks(X), rankdata(X, axis=0, nan_policy="omit"))
+    assert average_ranks(np.empty((0, 3))).shape == (0, 3)
 
 
 # ---- missing numbers ----

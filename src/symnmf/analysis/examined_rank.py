@@ -32,6 +32,6 @@ def examined_rank(panel: Panel, S: SymmetricOperator, seed: int = 0) -> RankSugg
         estimator = Estimator.of(S, panel, dependence, options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # halves of few days are no concern of the user
-            return suggest_for_panel(panel, S, estimator, None, seed)
+            return suggest_for_panel(panel, S, estimator, None, seed, compare_starts=False)
     except InvalidInput:
         return None

@@ -342,7 +342,10 @@ def _suggest(
     if loaded.panel is None:
         return suggest_rank(loaded.operator, seed=seed)
     estimator = Estimator.of(loaded.operator, loaded.panel, dependence, options)
-    return suggest_for_panel(loaded.panel, loaded.operator, estimator, None, seed)
+    # The fit that follows compares starts of its own.
+    return suggest_for_panel(
+        loaded.panel, loaded.operator, estimator, None, seed, compare_starts=False
+    )
 
 
 def _title(data: Any) -> str:

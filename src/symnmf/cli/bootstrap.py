@@ -10,6 +10,7 @@ from symnmf.cli.app import app
 from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.fitted import fitted
 from symnmf.cli.output import Output
+from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.shared_options import Groups, Json, ResultOf, Seed
 from symnmf.defaults import SEED
 
@@ -43,6 +44,7 @@ def bootstrap(
     """
     import numpy as np
 
+    load_libraries()
     from symnmf.grouping.naming import group_names, names_of
     from symnmf.grouping.stability import bootstrap as resampled
 

@@ -13,6 +13,7 @@ from symnmf.cli.app import EXIT_CODES, app
 from symnmf.cli.config_file import config_text
 from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.output import Output, summary
+from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.shared_options import (
     Config,
     Force,
@@ -143,6 +144,7 @@ def fit(
         keep_native_output()
     else:
         shown.line(f"Reading {data.path}")
+    load_libraries()
     from symnmf.data.classes import read_classes, read_weights
 
     classes = None if compare is None else read_classes(compare)

@@ -9,6 +9,7 @@ import typer
 from symnmf.cli.app import app
 from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.output import Output
+from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.shared_options import Json, Seed
 from symnmf.defaults import SEED
 
@@ -43,6 +44,7 @@ def rank(
       symnmf rank --returns returns.parquet --dependence correlation
       symnmf rank --matrix S.npy
     """
+    load_libraries()
     from symnmf.errors import speaking
     from symnmf.grouping.rank_selection import suggest_rank
 

@@ -12,6 +12,7 @@ from symnmf.cli.app import app
 from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.fitted import fitted
 from symnmf.cli.output import Output
+from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.result_folder import data_of, is_result
 from symnmf.cli.shared_options import Force, Groups, Json, ResultOf, Seed
 from symnmf.defaults import SEED
@@ -95,6 +96,7 @@ def risk(
       symnmf risk symnmf-out --together XOM,CVX,COP --at-least 2 --level 0.02
       symnmf risk symnmf-out --weights portfolio.csv --return-period 250
     """
+    load_libraries()
     from symnmf.data.classes import read_weights
     from symnmf.grouping.position_risk import portfolio_risk
 

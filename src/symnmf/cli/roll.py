@@ -11,6 +11,7 @@ from symnmf.cli.app import EXIT_CODES, app
 from symnmf.cli.config_file import config_text
 from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.output import Output, change_lines, window_line, windows_document
+from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.shared_options import Config, Force, Json, Out, Seed
 from symnmf.defaults import SEED
 from symnmf.display import counted
@@ -58,6 +59,7 @@ def roll(
     Example:
       symnmf roll --prices prices.csv --window 1000 --step 21 --k 10
     """
+    load_libraries()
     from symnmf.errors import speaking
     from symnmf.grouping.rolling import rolling
     from symnmf.grouping.rolling_folder import save_rolling

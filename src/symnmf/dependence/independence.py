@@ -14,9 +14,10 @@ import numpy as np
 
 from symnmf.data.panel import Panel
 from symnmf.dependence.tail_estimate import TailEstimate
+from symnmf.dependence.tail_request import TailRequest
 from symnmf.dependence.tail_weights import INDEPENDENCE
 from symnmf.errors import InvalidInput
-from symnmf.numerics import numpy_stream
+from symnmf.numerics import average_ranks, numpy_stream
 from symnmf.operators import SymmetricOperator
 
 #: Rearrangements behind a level without closed form, and least rows of a block.
@@ -40,13 +41,13 @@ def rearranged(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (
     T, n = values.shape
     block = min(T, max(LEAST_BLOCK, int(np.sqrt(T))))
     begins = np.arange(0, T, block)
-    out = np.empty_like(values)
-    for j in range(n):
-        turned = np.roll(values[:, j], int(rng.integers(T)))
-        order = rng.permutation(len(begins))
-        rows = np.concatenate([np.arange(b, min(b + block, T)) for b in begins[order]])
-        out[:, j] = turned[rows]
-    return out
+    lengths = np.minimum(begins + block, T) - begins
+    shift = rng.integers(T, size=(n, 1))
+    order = rng.permuted(np.tile(np.arange(len(begins)), (n, 1)), axis=1)  # (n, blocks)
+    lengths = lengths[order]
+    moved = begins[order] - (np.cumsum(lengths, axis=1) - lengths)  # from where each block comes
+    rows = np.repeat(moved.ravel(), lengths.ravel()).reshape(n, T) + np.arange(T)
+    return np.take_along_axis(values, ((rows - shift) % T).T, axis=0)
 
 
 def recorded_options(about: TailEstimate) -> dict[str, Any]:
@@ -105,11 +106,7 @@ def independence_baseline(
         raise InvalidInput(
             "S", "is not a TPDM of tail_dependence", "Pass the result of tail_dependence"
         )
-    found = []
-    for draw in range(draws):
-        values = rearranged(panel.values, numpy_stream(seed, "independence", draw))
-        found.append(mean_entry(estimate_again(about, panel.with_values(values))))
-    return np.array(found)
+    return _rearranged_means(panel, about, draws, seed, "independence")
 
 
 def independence_level(panel: Panel, about: TailEstimate, seed: int = 0) -> float:
@@ -142,16 +139,31 @@ def independence_level(panel: Panel, about: TailEstimate, seed: int = 0) -> floa
         some = replace(
             panel, values=panel.values[:, chosen], names=tuple(panel.names[c] for c in chosen)
         )
-    draws = [
-        mean_entry(
-            estimate_again(
-                about,
-                some.with_values(rearranged(some.values, numpy_stream(seed, "level", draw))),
-            )
-        )
-        for draw in range(REARRANGEMENTS)
-    ]
-    return float(np.mean(draws))
+    return float(_rearranged_means(some, about, REARRANGEMENTS, seed, "level").mean())
+
+
+def _rearranged_means(
+    panel: Panel, about: TailEstimate, draws: int, seed: int, place: str
+) -> np.ndarray:  # (draws,)
+    """Mean entries of the estimate for some rearrangements.
+
+    The ranks of a rearranged series are its ranks, rearranged: where they determine the estimate,
+    the panel is ranked once.
+    """
+    from symnmf.dependence.tail import tail_dependence
+
+    every = {**(tail_dependence.__kwdefaults__ or {}), **recorded_options(about)}
+    request = TailRequest.of(panel, **every)
+    scores = average_ranks(panel.values) / (len(panel.values) + 1) if request.by_ranks else None
+    found = []
+    for draw in range(draws):
+        rng = numpy_stream(seed, place, draw)
+        if scores is None:
+            S = estimate_again(about, panel.with_values(rearranged(panel.values, rng)))
+        else:
+            S = request.from_scores(panel, np.ascontiguousarray(rearranged(scores, rng).T))
+        found.append(mean_entry(S))
+    return np.array(found)
 
 
 def mean_entry(S: SymmetricOperator) -> float:

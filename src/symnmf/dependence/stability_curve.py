@@ -20,10 +20,12 @@ from symnmf.dependence.threshold import Threshold
 from symnmf.errors import InvalidInput
 from symnmf.numerics import average_ranks, numpy_stream
 
-#: A mean entry, and a function that draws it again.
-MeanAndDraw = tuple[float, Callable[[np.random.Generator], float]]
+#: A mean entry, and a function that draws it again so many times.
+MeanAndDraws = tuple[float, Callable[[np.random.Generator, int], np.ndarray]]
 #: The fraction that is extreme where nothing speaks against it, and the fewest exceedances.
 USUAL, MIN_EXCEEDANCES = 0.05, 30
+#: Least spread of the weights of an instrument that is not rounding.
+TINY = 1e-7
 #: Instruments of which the curve of the pairwise estimator is drawn.
 PAIRWISE_INSTRUMENTS = 40
 
@@ -122,8 +124,9 @@ def threshold_stability(
                 "q", f"{fraction:g} leaves {count} exceedances", "Pass larger fractions"
             )
         mean, again = curve.at(float(fraction))
-        sample = [again(rng) for _ in range(draws)]
-        band = np.quantile(sample, [(1 - level) / 2, (1 + level) / 2]) if draws else (np.nan,) * 2
+        band = np.full(2, np.nan)
+        if draws:
+            band = np.quantile(again(rng, draws), [(1 - level) / 2, (1 + level) / 2])
         rows.append((count, mean, *band))
     count_, mean_, low, high = np.array(rows).T
     found = StabilityCurve(fractions, count_.astype(int), mean_, low, high)
@@ -135,7 +138,7 @@ def threshold_stability(
 class _Curve(Protocol):
     """An estimator at a changing threshold."""
 
-    def at(self, q: float) -> MeanAndDraw:
+    def at(self, q: float) -> MeanAndDraws:
         """Mean entry at a threshold, and a function that draws it again."""
 
 
@@ -145,13 +148,14 @@ class _Global:
     def __init__(self, X: np.ndarray):
         self.X, self.radii = X, np.sqrt(np.einsum("ti,ti->t", X, X))
 
-    def at(self, q: float) -> MeanAndDraw:
+    def at(self, q: float) -> MeanAndDraws:
         """Mean entry at a threshold, and a function that draws it again."""
         at, _ = Threshold("q", q).exceedances(self.radii)
         angles = self.X[at] / self.radii[at, None]
 
-        def again(rng: np.random.Generator) -> float:
-            return _mean_of(angles[rng.integers(len(at), size=len(at))])
+        def again(rng: np.random.Generator, draws: int) -> np.ndarray:
+            drawn = (rng.integers(len(at), size=len(at)) for _ in range(draws))
+            return np.array([_mean_of(angles[rows]) for rows in drawn])
 
         return _mean_of(angles), again
 
@@ -162,7 +166,7 @@ class _Pairwise:
     def __init__(self, X: np.ndarray):
         self.X = X
 
-    def at(self, q: float) -> MeanAndDraw:
+    def at(self, q: float) -> MeanAndDraws:
         """Mean entry at a threshold, and a function that draws it again."""
         T, n = self.X.shape
         off = ~np.eye(n, dtype=bool)
@@ -170,7 +174,10 @@ class _Pairwise:
         def mean(rows: np.ndarray) -> float:
             return float(pairwise_tpdm(self.X[rows], Threshold("q", q))[off].mean())
 
-        return mean(np.arange(T)), lambda rng: mean(np.sort(rng.integers(T, size=T)))
+        def again(rng: np.random.Generator, draws: int) -> np.ndarray:
+            return np.array([mean(np.sort(rng.integers(T, size=T))) for _ in range(draws)])
+
+        return mean(np.arange(T)), again
 
 
 class _Weights:
@@ -180,21 +187,26 @@ class _Weights:
         self.u, self.weight = np.ascontiguousarray(average_ranks(X).T) / (len(X) + 1), weight
         self.centred = centred
 
-    def at(self, q: float) -> MeanAndDraw:
+    def at(self, q: float) -> MeanAndDraws:
         """Mean entry at a threshold, and a function that draws it again."""
         W = tail_weights(self.u, q, self.weight)
         n, T = W.shape
+        squares = W * W
 
-        def mean(times: np.ndarray) -> float:
-            V = W - ((W @ times) / T)[:, None] if self.centred else W
-            sizes = np.sqrt((V * V) @ times)
-            columns = (1 / np.where(sizes > 0, sizes, np.inf)) @ V
-            return float((times @ columns**2 - n) / (n * (n - 1)))
+        def means(times: np.ndarray) -> np.ndarray:  # (draws, T) -> (draws,)
+            """Mean entries, where row t counts so many times; all draws in three products."""
+            centres = times @ W.T / T if self.centred else np.zeros((len(times), n))
+            sizes = np.sqrt(np.maximum(times @ squares.T - T * centres**2, 0.0))
+            scales = 1 / np.where(sizes > TINY * np.sqrt(T), sizes, np.inf)  # (draws, n)
+            columns = scales @ W - (scales * centres).sum(axis=1, keepdims=True)
+            found: np.ndarray = ((times * columns**2).sum(axis=1) - n) / (n * (n - 1))
+            return found
 
-        def again(rng: np.random.Generator) -> float:
-            return mean(np.bincount(rng.integers(T, size=T), minlength=T).astype(float))
+        def again(rng: np.random.Generator, draws: int) -> np.ndarray:
+            drawn = (rng.integers(T, size=T) for _ in range(draws))
+            return means(np.array([np.bincount(rows, minlength=T) for rows in drawn], dtype=float))
 
-        return mean(np.ones(T)), again
+        return float(means(np.ones((1, T)))[0]), again
 
 
 def _mean_of(angles: np.ndarray) -> float:  # (n_exc, n)

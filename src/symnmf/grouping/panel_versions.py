@@ -10,6 +10,7 @@ import numpy as np
 
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
+from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
 
 #: Successive rows that stay together: about a month of trading days, longer than most dependence
@@ -102,16 +103,23 @@ def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, 
         >>> rotated(np.arange(6.0).reshape(3, 2), np.random.default_rng(0)).sum(axis=0)
         array([6., 9.])
     """
-    T, n = values.shape
-    turned = np.empty_like(values)
+    return _turned(np.ascontiguousarray(values.T), rng).T
+
+
+def _turned(series: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (n, T)
+    """:func:`rotated` of a table with a series in each row."""
+    n, T = series.shape
+    turned = np.empty_like(series)
     order = rng.permutation(n)
     for begin in range(0, n, T):
         columns = order[begin : begin + T]
         free = (T // len(columns) - 1) // 2 + 1
         even = rng.integers(T) + np.arange(len(columns)) * T // len(columns)
         shift = (even + rng.integers(free, size=len(columns))) % T
-        rows = np.arange(T) if begin == 0 else _rearranged(T, rng)
-        turned[:, columns] = values[rows[(np.arange(T)[:, None] + shift) % T], columns]
+        rows = None if begin == 0 else _rearranged(T, rng)
+        for column, by in zip(columns.tolist(), shift.tolist(), strict=True):
+            before = series[column] if rows is None else series[column, rows]
+            turned[column, : T - by], turned[column, T - by :] = before[by:], before[:by]
     return turned
 
 
@@ -121,39 +129,73 @@ def _rearranged(rows: int, rng: np.random.Generator) -> np.ndarray:  # (rows,)
     return np.argsort(rng.permutation(int(number[-1]) + 1)[number], kind="stable")
 
 
-def common_factor_only(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
-    """A version of the data with their common factor and common volatility, and no groups.
-
-        x_t = b f_t + s_t · rotated(e_t / s_t)
-
-    f is the leading principal component of the z-scores, e the rest, and s_t the root mean square
-    of e_t over the columns: days on which everything moves much remain such days.
-
-    Arguments:
-        values: (T, n) returns; missing numbers stay missing.
-        rng: generator of the rotations.
-    """
-    known = ~np.isnan(values)
-    every = bool(known.all())
-    mean = values.mean(axis=0) if every else np.nanmean(values, axis=0)
-    spread = values.std(axis=0) if every else np.nanstd(values, axis=0)
-    Z = (values - mean) / np.maximum(spread, np.finfo(float).tiny)
-    filled = Z if every else np.where(known, Z, 0.0)
-    T, n = Z.shape
-    small = filled @ filled.T if n > T else filled.T @ filled
-    start = rng.standard_normal(len(small))
-    for _ in range(POWER_STEPS):  # the leading vector only: no decomposition
-        start = small @ start
-        start /= np.linalg.norm(start)
-    factor = start if n > T else filled @ start
-    factor = factor / np.linalg.norm(factor)
-    common = np.outer(factor, factor @ filled)
-    rest = Z - common
-    size = np.sqrt(np.nanmean(np.square(rest), axis=1, keepdims=True))
-    size = np.maximum(size, np.finfo(float).tiny)
-    turned: np.ndarray = common + rotated(rest / size, rng) * size
-    return turned
-
-
 #: Products of the power iteration for the common factor.
 POWER_STEPS = 60
+
+
+@dataclass(frozen=True)
+class CommonFactor:
+    """Data split into their common factor and the rest.
+
+        z_t = b f_t + s_t u_t
+
+    f is the leading principal component of the z-scores, and s_t the root mean square over the
+    columns of what it leaves.
+
+    Attributes:
+        common: (n, T) b f_t.
+        rest: (n, T) u_t; missing numbers stay missing.
+        size: (T,) s_t.
+    """
+
+    common: np.ndarray
+    rest: np.ndarray
+    size: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> CommonFactor:
+        """Split (T, n) returns."""
+        X = np.ascontiguousarray(values.T)  # (n, T)
+        known = ~np.isnan(X)
+        every = bool(known.all())
+        mean = X.mean(axis=1) if every else np.nanmean(X, axis=1)
+        spread = X.std(axis=1) if every else np.nanstd(X, axis=1)
+        Z = (X - mean[:, None]) / np.maximum(spread, np.finfo(float).tiny)[:, None]
+        filled = Z if every else np.where(known, Z, 0.0)
+        n, T = Z.shape
+        small = filled @ filled.T if n <= T else filled.T @ filled
+        vector = numpy_stream(0, "common factor").standard_normal(len(small))
+        for _ in range(POWER_STEPS):  # the leading vector only: no decomposition
+            vector = small @ vector
+            vector /= np.linalg.norm(vector)
+        factor = filled.T @ vector if n <= T else vector
+        factor = factor / np.linalg.norm(factor)
+        common = np.outer(filled @ factor, factor)
+        rest = Z - common
+        size = np.sqrt((np.mean if every else np.nanmean)(np.square(rest), axis=0))
+        size = np.maximum(size, np.finfo(float).tiny)
+        rest /= size
+        return cls(common, rest, size)
+
+    def without_groups(self, rng: np.random.Generator) -> np.ndarray:  # (T, n)
+        """A version of the data with their common factor and common volatility, and no groups.
+
+            x_t = b f_t + s_t · rotated(u_t)
+
+        Days on which everything moves much remain such days.
+
+        Arguments:
+            rng: generator of the rotations.
+        """
+        turned = _turned(self.rest, rng)
+        turned *= self.size
+        turned += self.common
+        return turned.T
+
+
+def common_factor_only(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
+    """A version of (T, n) returns with their common factor and no groups.
+
+    See :meth:`CommonFactor.without_groups`; missing numbers stay missing.
+    """
+    return CommonFactor.of(values).without_groups(rng)

@@ -12,12 +12,12 @@ from symnmf.core.labels import adjusted_rand
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import Spectrum, leading
 from symnmf.data.panel import Panel
-from symnmf.factorization import run
 from symnmf.grouping.common_factor import group_fit
 from symnmf.grouping.held_out import OffDiagonal, shrunk, spectral_fit
-from symnmf.grouping.panel_versions import Estimator, common_factor_only, halves
+from symnmf.grouping.panel_versions import CommonFactor, Estimator, halves
 from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
+from symnmf.planning.tuning import surrogate_labels
 
 #: Splits of the days into halves, and versions without groups; fewer for many instruments, whose
 #: averages over pairs vary less and whose matrices cost more.
@@ -132,10 +132,10 @@ def above_noise(panel: Panel, estimator: Estimator, values: np.ndarray, seed: in
         seed: seed of the rotations and sketches.
     """
     n = panel.values.shape[1]
-    drawn = []
+    drawn, split = [], CommonFactor.of(panel.values)
     for version in range(VERSIONS_OF_MANY if n > MANY else VERSIONS):
         rng = numpy_stream(seed, "noise", version)
-        S = _quiet(estimator, panel.with_values(common_factor_only(panel.values, rng)))
+        S = _quiet(estimator, panel.with_values(split.without_groups(rng)))
         found = _sketch(S, len(values), seed).values.clamp(min=0).numpy()[: len(values)]
         drawn.append(np.pad(found, (0, len(values) - len(found))))
     level = np.mean(drawn, axis=0) + DEVIATIONS * np.std(drawn, axis=0, ddof=1)
@@ -180,9 +180,7 @@ def split_groups(S: list[SymmetricOperator], k: int, seed: int) -> SplitGroups:
 def _labels(S: SymmetricOperator, k: int, seed: int) -> torch.Tensor:
     if k == 1:
         return torch.zeros(S.n, dtype=torch.int64)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the groups of a half are not reported
-        return run(Problem(S, k, seed), handle_interrupt=False).labels().cpu()
+    return surrogate_labels(Problem(S, k, seed)).cpu()
 
 
 def _quiet(estimator: Estimator, panel: Panel) -> SymmetricOperator:

@@ -143,7 +143,12 @@ def suggest_rank(
 
 
 def suggest_for_panel(
-    panel: Panel, S: SymmetricOperator, estimator: Estimator, most: int | None, seed: int
+    panel: Panel,
+    S: SymmetricOperator,
+    estimator: Estimator,
+    most: int | None,
+    seed: int,
+    compare_starts: bool = True,
 ) -> RankSuggestion:
     """:func:`suggest_rank` for a panel whose dependence matrix is known.
 
@@ -152,6 +157,8 @@ def suggest_for_panel(
         S: their dependence matrix.
         estimator: how it was estimated, for versions of the panel.
         most, seed: as for :func:`suggest_rank`.
+        compare_starts: whether to compare several starts at the suggested number; a caller that
+            fits the whole matrix next compares its own.
     """
     found = _evidence(S, most, None, seed)
     most = found.most
@@ -182,8 +189,11 @@ def suggest_for_panel(
     reasons = [decided]
     if found.capped and k >= most:
         reasons.append(f"{most} is the largest number considered{found.capped}")
-    agreement = {k: starts_agree(Problem(found.problem.surrogate, k, seed), COMPARED_STARTS)}
-    if agreement[k] is not None:
+    agreement: dict[int, float | None] = {}
+    if compare_starts:
+        twin = Problem(found.problem.surrogate, k, seed)
+        agreement[k] = starts_agree(twin, COMPARED_STARTS)
+    if agreement.get(k) is not None:
         reasons.append(f"{COMPARED_STARTS} starts with {k} groups agree to {agreement[k]:.2f}")
     reasons.append(f"the groups of two halves of the days agree to {split.agreement:.2f}")
     made = _of(found, k, (*reasons, *_spectrum_words(found)))

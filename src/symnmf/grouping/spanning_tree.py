@@ -68,19 +68,15 @@ def spanning_tree(S: SymmetricOperator, result: Result, most: int = MAX_LINKED) 
         >>> len(tree.links), tree.inside
         (5, 0.8)
 
-    Reference: Mantegna (1999), doi:10.1007/s100510050929; Kruskal (1956),
-    doi:10.1090/S0002-9939-1956-0078686-7.
+    Reference: Mantegna (1999), doi:10.1007/s100510050929; Prim (1957),
+    doi:10.1002/j.1538-7305.1957.tb01515.x.
     """
-    from scipy.sparse.csgraph import minimum_spanning_tree
-
     labels = result.labels().cpu().numpy()
     rows = _chosen(result, labels, most)
     index = torch.as_tensor(rows, device=S.device)
     block = S.block(index, index).detach().cpu().to(torch.float64).numpy()
     block = np.nan_to_num((block + block.T) / 2)
-    # A distance of zero would be no edge: the distances begin at one.
-    tree = minimum_spanning_tree(1.0 + block.max() - block).tocoo()
-    links = np.column_stack([tree.row, tree.col]).astype(np.int64)
+    links, hops = _strongest_links(block)
     names = names_of(result)
     return SpanningTree(
         rows,
@@ -88,9 +84,30 @@ def spanning_tree(S: SymmetricOperator, result: Result, most: int = MAX_LINKED) 
         labels[rows],
         links,
         block[links[:, 0], links[:, 1]] if len(links) else np.empty(0),
-        _places(len(rows), links),
+        _places(hops, links),
         len(rows) == len(labels),
     )
+
+
+def _strongest_links(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # (m − 1, 2), (m, m)
+    """Links of the maximum spanning tree, and the number of links between each two instruments.
+
+    By hand, because to import the graphs of scipy takes longer than the tree.
+    """
+    m = len(block)
+    links, hops = np.empty((m - 1, 2), dtype=np.int64), np.zeros((m, m))
+    outside = np.ones(m, dtype=bool)
+    outside[0] = False
+    strongest, partner = block[0].copy(), np.zeros(m, dtype=np.int64)
+    for step in range(m - 1):
+        new = int(np.where(outside, strongest, -np.inf).argmax())
+        old = int(partner[new])
+        links[step] = old, new
+        hops[new, ~outside] = hops[~outside, new] = hops[old, ~outside] + 1
+        outside[new] = False
+        better = block[new] > strongest
+        strongest[better], partner[better] = block[new, better], new
+    return links, hops
 
 
 def _chosen(result: Result, labels: np.ndarray, most: int) -> np.ndarray:
@@ -108,30 +125,29 @@ def _chosen(result: Result, labels: np.ndarray, most: int) -> np.ndarray:
     return np.sort(np.array(rows[:most] if len(rows) > most else rows))
 
 
-def _places(m: int, links: np.ndarray) -> np.ndarray:  # (m, 2)
+def _places(hops: np.ndarray, links: np.ndarray) -> np.ndarray:  # (m, 2)
     """Places whose distances follow the numbers of links between instruments.
 
     A radial drawing of the tree, in which no links cross, then a few rounds of stress
     majorization: Gansner, Koren and North (2004), doi:10.1007/978-3-540-31843-9_25.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import shortest_path
-
+    m = len(hops)
     if m < 3:
         return np.column_stack([np.arange(m, dtype=float), np.zeros(m)])
-    one = np.ones(len(links))
-    graph = coo_array((one, (links[:, 0], links[:, 1])), shape=(m, m)).tocsr()
-    hops = shortest_path(graph, directed=False, unweighted=True)
     X = _radial(hops, links)
-    wanted = np.where(np.isfinite(hops), hops, m)
-    weight = 1.0 / np.maximum(wanted, 1.0) ** 2
+    weight = 1.0 / np.maximum(hops, 1.0) ** 2
     np.fill_diagonal(weight, 0.0)
     laplacian = np.diag(weight.sum(axis=1)) - weight
     solve = np.linalg.inv(laplacian + 1.0 / m)
+    pull = -weight * hops
+    gaps, other = np.empty((2, m, m))
     for _ in range(ROUNDS):
-        gaps = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2))
-        ratio = -weight * wanted / np.maximum(gaps, 1e-9)
-        np.fill_diagonal(ratio, 0.0)
+        np.subtract.outer(X[:, 0], X[:, 0], out=gaps)
+        np.subtract.outer(X[:, 1], X[:, 1], out=other)
+        np.square(gaps, out=gaps)
+        gaps += np.square(other, out=other)
+        np.maximum(np.sqrt(gaps, out=gaps), 1e-9, out=gaps)
+        ratio = np.divide(pull, gaps, out=other)  # the diagonal of pull is zero
         np.fill_diagonal(ratio, -ratio.sum(axis=1))
         X = solve @ (ratio @ X)
     centred: np.ndarray = X - X.mean(axis=0)

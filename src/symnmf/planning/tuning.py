@@ -7,12 +7,16 @@ from time import perf_counter
 from typing import Any
 
 import torch
+from torch import Tensor
 
+from symnmf.core.labels import hard_labels
 from symnmf.core.objective import error
 from symnmf.core.problem import Problem
 from symnmf.errors import InvalidInput
 from symnmf.numerics import torch_seed, torch_stream
 from symnmf.solvers.registry import find, make_solver
+from symnmf.solvers.sketch_phases import SeedRace, SurrogateFit
+from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketched import Sketched
 
 #: Value of an option that asks for tuning.
@@ -126,3 +130,25 @@ def starts_agree(problem: Problem, n_init: int, max_seconds: float = inf) -> flo
         state = solver.step(problem, state, rng)
         step += 1
     return solver.agreement(state)
+
+
+def surrogate_labels(problem: Problem) -> Tensor:  # (n,)
+    """Groups of a fit of the surrogate alone: the best of some seeds, then ADMM until it settles.
+
+    For groups that are compared and not reported: a quarter of the cost of a fit, no check on S.
+
+    Arguments:
+        problem: S, k and seed.
+
+    Example:
+        >>> from symnmf.operators import as_operator
+        >>> S = torch.kron(torch.eye(2), torch.ones(3, 3))
+        >>> len(surrogate_labels(Problem(as_operator(S), 2)).unique())
+        2
+    """
+    solver = Sketched(schedule=Schedule(kmeans_draws=1))
+    state = solver.init_state(problem)
+    rng = torch.Generator(device=problem.S.device)
+    while isinstance(state.phase, SeedRace | SurrogateFit):
+        state = solver.step(problem, state, rng)
+    return hard_labels(state.H)[0]
