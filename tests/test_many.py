@@ -1,6 +1,7 @@
 """Many problems at once: the results of single fits, in order, on any number of threads."""
 
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 import symnmf as sn
 from symnmf.core.labels import adjusted_rand
 from symnmf.errors import InvalidInput, NotConvergedWarning
-from symnmf.worker_threads import AHEAD, in_order
+from symnmf.worker_threads import AHEAD, in_order, one_ahead
 
 
 @pytest.fixture
@@ -109,3 +110,47 @@ def test_bootstrap_does_not_depend_on_the_number_of_threads(two_threads):
     assert torch.equal(many.together, one.together)
     assert many.agreement == one.agreement > 0.95
     assert adjusted_rand(one.labels, np.arange(24) % 3) == 1
+
+
+def test_the_next_item_is_made_while_one_is_used(monkeypatch):
+    made = []
+
+    def items(last):
+        for number in range(last):
+            made.append((number, threading.current_thread().name))
+            yield number
+        raise ValueError("the end")
+
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    ahead = one_ahead(items(3))
+    assert next(ahead) == 0
+    for _ in range(200):
+        if len(made) == 2:
+            break
+        time.sleep(0.01)
+    assert [number for number, _ in made] == [0, 1]  # one ahead, and no more
+    assert all(name != threading.current_thread().name for _, name in made)
+    assert [next(ahead), next(ahead)] == [1, 2]
+    with pytest.raises(ValueError, match="the end"):
+        next(ahead)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    made.clear()
+    ahead = one_ahead(items(3))
+    assert next(ahead) == 0
+    assert made == [(0, threading.current_thread().name)]
+
+
+def test_windows_do_not_depend_on_what_is_made_ahead(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))[:, [0, 0, 0, 1, 1, 1, 2, 2]] + rng.normal(size=(300, 8))
+    for dependence in ("tail", "correlation"):
+        alone, ahead = (roll_with(monkeypatch, threads, X, dependence) for threads in (1, 2))
+        assert all(torch.equal(a, b) for a, b in zip(alone, ahead, strict=True))
+
+
+def roll_with(monkeypatch, threads, X, dependence):
+    with monkeypatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        patch.setattr("symnmf.worker_threads.torch.get_num_threads", lambda: threads)
+        found = sn.rolling(X, 100, 40, 3, dependence, draws=0, n_init=1)
+    return [w.result.H for w in found.windows]

@@ -12,6 +12,8 @@ STARTS = ("random", "uniform", "nndsvd")
 N_INIT = 5
 #: Maximum iterations, and additional iterations for each start after the first.
 MAX_ITER, ITERATIONS_A_START = 10_000, 1_000
+#: Resampled histories behind an interval, and those of them, the first, that are fitted anew.
+RESAMPLES, FITTED_RESAMPLES = 50, 20
 #: Seconds between two checkpoints.
 SAVE_EVERY = 60.0
 #: Seconds that a process waits for another.

@@ -1,4 +1,4 @@
-"""Small independent jobs on several threads, their results in order."""
+"""Work on several threads, its results in order: independent jobs, and one item ahead."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from itertools import islice
 from typing import TypeVar
 
 import torch
@@ -50,3 +51,29 @@ def in_order(jobs: Iterable[Callable[[], T]], threads: int | None = None) -> Ite
                 future.cancel()
             pool.shutdown()
             torch.set_num_threads(before)  # the libraries below torch have one number for all
+
+
+def one_ahead(items: Iterator[T]) -> Iterator[T]:
+    """The items of an iterator; the next is made on another thread while the caller uses one.
+
+    With one thread of torch there is nothing to gain, and items are made as they are needed.
+
+    Arguments:
+        items: the iterator. One thread at a time uses it, so that it may keep a state.
+
+    Example:
+        >>> list(one_ahead(iter("abc")))
+        ['a', 'b', 'c']
+    """
+    if torch.get_num_threads() <= 1:
+        yield from items
+        return
+
+    def following() -> list[T]:
+        return list(islice(items, 1))
+
+    with ThreadPoolExecutor(1, "symnmf") as pool:
+        coming = pool.submit(copy_context().run, following)
+        while item := coming.result():
+            coming = pool.submit(copy_context().run, following)
+            yield item[0]

@@ -89,10 +89,48 @@ def test_few_blocks_make_intervals_wide():
         Resamples(600, 201, block).percentiles(np.zeros(1), sample, 0.9) for block in (100, 1)
     )
     stretch = student_t(5).ppf(0.95) / norm.ppf(0.95) * (600 / 500) ** 0.5
-    np.testing.assert_allclose(few.ravel(), [-0.9 * stretch, 0.9 * stretch])
-    np.testing.assert_allclose(many.ravel(), [-0.9, 0.9], rtol=0.005)
+    place = 0.909  # of 201 draws the one at place 0.05 · 202
+    np.testing.assert_allclose(few.ravel(), [-place * stretch, place * stretch])
+    np.testing.assert_allclose(many.ravel(), [-place, place], rtol=0.005)
     low, high = Resamples(600, 201, 100).percentiles(np.array([5.0]), sample, 0.9).ravel()
     assert low < 5 == high  # the samples lie below the estimate
+
+
+def test_intervals_of_positive_numbers_are_positive():
+    sample = np.geomspace(0.1, 10, 199)[:, None] * [1.0, 3.0]
+    low, high = Resamples(600, 199, 100).percentiles(np.array([1.0, 3.0]), sample, 0.9)
+    assert (low > 0).all()
+    np.testing.assert_allclose(low * high, [1.0, 9.0])  # the same ratio on both sides
+    plain = Resamples(600, 199, 100).percentiles(np.zeros(1), sample[:, :1], 0.9)
+    assert plain[0] == 0
+    missing = Resamples(600, 199, 100).percentiles(np.full(1, np.nan), sample[:, :1] * np.nan, 0.9)
+    assert np.isnan(missing).all()
+
+
+def test_every_interval_of_a_panel_has_the_same_samples(monkeypatch):
+    """Bootstrap, portfolio risk, joint crashes and the report draw the same rows by default."""
+    X = np.random.default_rng(0).standard_t(4, (240, 6))
+    panel = sn.read_panel(X + 0.5 * X[:, [1, 0, 3, 2, 5, 4]], kind="returns")
+    result = sn.factorize(sn.tail_dependence(panel), k=3, n_init=1)
+    drawn = {}
+
+    def recorded(self, draw, plain=Resamples.rows):
+        drawn.setdefault(about, {})[draw] = plain(self, draw).tolist()
+        return plain(self, draw)
+
+    monkeypatch.setattr(Resamples, "rows", recorded)
+    about = "bootstrap"
+    held = sn.bootstrap(panel, result)
+    about = "risk"
+    risk = sn.portfolio_risk(result, panel)
+    about = "crashes"
+    sn.crash_model(result, panel)
+    about = "report"
+    found = sn.analyse(panel, k=3, n_init=1, weights=np.full(6, 1 / 6), evidence=False)
+    assert held.block == risk.block == found.portfolio.block == 40
+    assert drawn["risk"] == drawn["crashes"] == drawn["report"]
+    assert len(drawn["risk"]) == 50
+    assert drawn["bootstrap"] == {draw: drawn["risk"][draw] for draw in range(20)}
 
 
 def test_intervals_come_from_the_samples():

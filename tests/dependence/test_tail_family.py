@@ -12,7 +12,6 @@ from symnmf.data.samples import sp500_prices
 from symnmf.dependence.blend import blend, blend_weight
 from symnmf.dependence.independence import independence_baseline, independence_level, rearranged
 from symnmf.dependence.margins import to_margins
-from symnmf.dependence.moving_ranks import MovingRanks
 from symnmf.dependence.pairwise_tail import pairwise_tpdm
 from symnmf.dependence.tail_shrinkage import thresholded
 from symnmf.dependence.tail_weights import tail_weights
@@ -343,17 +342,6 @@ def test_weights_are_a_choice():
 
 
 # ---- windows ----
-
-
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize(("window", "step"), [(50, 7), (50, 50), (40, 60), (30, 1)])
-def test_ranks_that_move_are_those_of_the_window(ties, window, step):
-    X = correlated(220, 5, ties=ties)
-    ranks = MovingRanks(X)
-    for begin in range(0, 220 - window + 1, step):
-        ranks.move(begin, begin + window)
-        expected = rankdata(X[begin : begin + window], axis=0).T / (window + 1)
-        np.testing.assert_array_equal(ranks.scores(), expected)
 
 
 @pytest.mark.filterwarnings("ignore:in . of . windows")

@@ -62,12 +62,15 @@ def test_the_parts_add_up(stocks):
 def test_intervals_are_from_the_shared_samples(stocks):
     panel, result = stocks
     found = sn.portfolio_risk(result, panel, draws=6, block=30, seed=3)
+    histories = Resamples(len(panel.values), 6, 30, 3)
     drawn = [
         sn.portfolio_risk(result, panel.at(np.sort(rows)), draws=0).groups.value
-        for rows in Resamples(len(panel.values), 6, 30, 3)
+        for rows in histories
     ]
-    np.testing.assert_allclose(found.groups.low, np.min(drawn, axis=0))
-    np.testing.assert_allclose(found.groups.high, np.max(drawn, axis=0))
+    low, high = histories.percentiles(found.groups.value, np.array(drawn), 0.9)
+    np.testing.assert_allclose(found.groups.low, low)
+    np.testing.assert_allclose(found.groups.high, high)
+    assert (low <= np.min(drawn, axis=0) * (1 + 1e-9)).all()  # few blocks make them wider
     assert np.isnan(sn.portfolio_risk(result, panel, draws=0).groups.low).all()
 
 

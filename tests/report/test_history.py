@@ -11,8 +11,21 @@ import pytest
 import symnmf as sn
 import symnmf.report
 from report_parts import HOSTILE
+from symnmf.grouping.flows import Flows
 from symnmf.report import render_history
-from symnmf.report.drawings import _apart, _round_up
+from symnmf.report.drawings import (
+    FONT,
+    NARROW,
+    WIDE,
+    Line,
+    _apart,
+    _round_up,
+    _steps,
+    hidden_moves,
+    lines_svg,
+    ribbon_svg,
+)
+from symnmf.report.svg_text import text_width
 
 
 def market(rows, names, broke, seed=0):
@@ -47,7 +60,7 @@ def test_it_says_what_changed(found, page):
     assert abs(broke.begin - 400) <= 100
     assert f"The groups changed once by more than chance: {broke.first}." in page
     assert page.count("CONVERGED") + page.count("EXACT") == len(found.windows)
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 8  # four pictures, each for wide screens and for phones
     for words in ("moved by more than chance", "would by chance", "Windows and their certificates"):
         assert words in page
     movers = {m.name for m in found.changes.movers[0]}
@@ -102,6 +115,81 @@ def test_the_page_imports_no_estimator_and_no_solver():
             assert not module.startswith(
                 ("symnmf.dependence", "symnmf.solvers", "symnmf.factorization", "symnmf.engine")
             ), name
+
+
+def crossing(n, k, names):
+    """Two windows of n instruments: most of each group stay, and one goes to every other group."""
+    moves = np.ones((1, k, k), dtype=int)
+    np.fill_diagonal(moves[0], n // k - (k - 1))
+    sizes = np.full((2, k), n // k)
+    return Flows(
+        (0, 1), ("2020-01-01", "2020-02-01"), sizes, moves, np.zeros(1), np.zeros(1), names
+    )
+
+
+def edges(drawing):
+    """Left and right end of every text of a drawing, and its width."""
+    width = float(re.search(r'viewBox="0 0 (\d+)', drawing)[1])
+    shift = {"end": 1.0, "middle": 0.5, "start": 0.0}
+    found = re.findall(r'<text x="([^"]*)"([^>]*)>([^<]*)<', drawing)
+    ends = []
+    for x, more, words in found:
+        wide = text_width(words, FONT)
+        anchor = re.search(r'text-anchor="(\w+)"', more)
+        left = float(x) - wide * shift[anchor[1] if anchor else "start"]
+        ends.append((left, left + wide, words))
+    return ends, width
+
+
+def test_no_word_of_a_ribbon_is_cut():
+    names = tuple(f"{g + 1} NASDAQ:{'W' * (4 + 4 * g)}" for g in range(8))
+    made = crossing(80, 8, names)
+    for drawing in str(ribbon_svg(made, made, [1], "a")).split("</svg>")[:2]:
+        ends, width = edges(drawing)
+        assert len(ends) >= 18
+        assert min(left for left, _, _ in ends) >= 0
+        assert max(right for _, right, _ in ends) <= width
+    wide, narrow, _ = str(ribbon_svg(made, made, [1], "a")).split("</svg>")
+    assert "1 NASDAQ:WWWW<" in wide
+    assert wide.count("NASDAQ:") > narrow.count("NASDAQ:")  # on a phone, names are in the legend
+
+
+def test_bands_that_would_hide_the_others_are_left_out_and_counted(found, page):
+    names = tuple(str(g + 1) for g in range(20))
+    few, many = crossing(80, 8, names[:8]), crossing(2000, 20, names)
+    assert hidden_moves(few) == 0
+    assert hidden_moves(many) == 20 * 19  # single instruments of 2 000
+    wide = str(ribbon_svg(many, many, [], "a")).split("</svg>")[0]
+    assert wide.count("<path") == 20
+    assert "have no band" not in page
+    assert "moves, 380 in small numbers have no band" in rendered_with(found, many)
+
+
+def rendered_with(found, drawn):
+    from unittest.mock import patch
+
+    with patch("symnmf.report.history.flows", return_value=drawn):
+        return render_history(found)
+
+
+@pytest.mark.parametrize("screen", [WIDE, NARROW])
+def test_the_legend_of_lines_fits_every_screen(screen):
+    lines = [Line(f"{word} of instruments", [0.1, 0.2], "red") for word in ("one", "two", "three")]
+    drawing = str(lines_svg(["2020-01-01", "2020-02-01"], lines, [], "a")).split("</svg>")[
+        (WIDE, NARROW).index(screen)
+    ]
+    ends, width = edges(drawing)
+    assert width == screen.width
+    assert max(right for _, right, _ in ends) <= width
+    rows = set(re.findall(r'y="([^"]*)">\w+ of instruments', drawing))
+    assert len(rows) == (1 if screen is WIDE else 3)
+
+
+def test_steps_of_an_axis_are_round():
+    for most in (_round_up(v) for v in np.geomspace(0.003, 900, 200)):
+        step = most / _steps(most)
+        first = step / 10.0 ** np.floor(np.log10(step) + 1e-9)
+        assert min(abs(first - r) for r in (1, 2, 2.5, 5)) < 1e-6, most
 
 
 def test_words_never_overlap():

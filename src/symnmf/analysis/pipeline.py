@@ -16,7 +16,7 @@ from symnmf.core.result import Result
 from symnmf.core.solver import Solver
 from symnmf.data import Panel
 from symnmf.data.suspects import suspects_table
-from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
+from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, RESAMPLES, SEED, SOLVER
 from symnmf.dependence.correlation_estimate import (
     CorrelationEstimate,
     SharedCorrelationEstimate,
@@ -36,9 +36,6 @@ from symnmf.operators import SymmetricOperator
 from symnmf.operators.devices import computing_on
 from symnmf.options import whole_number
 from symnmf.storage.checkpoint import Checkpoint
-
-#: Resampled histories behind the intervals of a portfolio, unless the caller asks for others.
-PORTFOLIO_DRAWS = 50
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ class Analysis:
             operator=operator,
             panel=panel,
             comparison=None if classes is None else compare(result, classes),
-            portfolio=_portfolio(result, operator, panel, weights, PORTFOLIO_DRAWS, result.seed),
+            portfolio=_portfolio(result, operator, panel, weights, RESAMPLES, result.seed),
             evidence=Evidence.of(result, operator, panel),
             title=title,
             steps=(*read, *done),
@@ -290,7 +287,7 @@ def analyse(
         stability=stability,
         evidence=Evidence.of(result, loaded.operator, loaded.panel, rank) if evidence else None,
         portfolio=_portfolio(
-            result, loaded.operator, loaded.panel, weights, resamples or PORTFOLIO_DRAWS, seed
+            result, loaded.operator, loaded.panel, weights, resamples or RESAMPLES, seed
         ),
         title=_title(data) if title is None else title,
         steps=loaded.steps,

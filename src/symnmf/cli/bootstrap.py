@@ -11,8 +11,8 @@ from symnmf.cli.data_options import DataRequest, takes_data
 from symnmf.cli.fitted import fitted
 from symnmf.cli.output import Output
 from symnmf.cli.quick_start import load_libraries
-from symnmf.cli.shared_options import Groups, Json, ResultOf, Seed
-from symnmf.defaults import SEED
+from symnmf.cli.shared_options import Block, Groups, Json, ResultOf, Seed
+from symnmf.defaults import FITTED_RESAMPLES, SEED
 
 #: Instruments that are listed.
 LISTED = 10
@@ -24,14 +24,8 @@ def bootstrap(
     context: typer.Context,
     data: DataRequest,
     k: Groups = None,
-    draws: Annotated[int, typer.Option("--draws", help="Number of samples.")] = 20,
-    block: Annotated[
-        int | None,
-        typer.Option(
-            "--block",
-            help="Number of successive rows drawn together (default: a sixth of the rows).",
-        ),
-    ] = None,
+    draws: Annotated[int, typer.Option("--draws", help="Number of samples.")] = FITTED_RESAMPLES,
+    block: Block = None,
     result: ResultOf = None,
     seed: Seed = SEED,
     as_json: Json = False,

@@ -14,8 +14,8 @@ from symnmf.cli.fitted import fitted
 from symnmf.cli.output import Output
 from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.result_folder import data_of, is_result
-from symnmf.cli.shared_options import Force, Groups, Json, ResultOf, Seed
-from symnmf.defaults import SEED
+from symnmf.cli.shared_options import Block, Force, Groups, Json, ResultOf, Seed
+from symnmf.defaults import RESAMPLES, SEED
 
 if TYPE_CHECKING:
     from symnmf.core.result import Result
@@ -73,10 +73,8 @@ def risk(
     ] = None,
     draws: Annotated[
         int, typer.Option("--draws", help="Resampled histories for the intervals; 0 for none.")
-    ] = 50,
-    block: Annotated[
-        int, typer.Option("--block", help="Number of successive rows drawn together.")
-    ] = 21,
+    ] = RESAMPLES,
+    block: Block = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the tables; none by default.")
     ] = None,

@@ -64,6 +64,13 @@ Starts = Annotated[
         f"(default {N_INIT} for --solver auto, 1 for a solver that you choose).",
     ),
 ]
+Block = Annotated[
+    int | None,
+    typer.Option(
+        "--block",
+        help="Number of successive rows drawn together (default: a sixth of the rows).",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document to standard output.")]
 Verbose = Annotated[

@@ -50,6 +50,20 @@ class Resamples:
     block: int
     seed: int = 0
 
+    @classmethod
+    def of(cls, T: int, draws: int, block: int | None = None, seed: int = 0) -> Resamples:
+        """The samples of every interval of a panel, in blocks of :func:`default_block` rows.
+
+        Arguments:
+            T, draws, seed: as for the class.
+            block: another number of successive rows drawn together.
+
+        Example:
+            >>> Resamples.of(T=600, draws=2)
+            Resamples(T=600, draws=2, block=100, seed=0)
+        """
+        return cls(T, draws, default_block(T) if block is None else block, seed)
+
     def __post_init__(self) -> None:
         whole_number("draws", self.draws, 1, 100_000)
         whole_number("block", self.block, 1, self.T, f"from 1 to the {self.T} rows of the panel")
@@ -96,23 +110,28 @@ class Resamples:
         """Percentiles of the samples, moved away from the estimate as far as few blocks require.
 
         They are stretched by t · sqrt(T / (T − block)) / z, z being the quantile of the normal
-        distribution, and lie on both sides of the estimate.
+        distribution, and lie on both sides of the estimate. Where the estimate and both
+        percentiles are positive the ratio to the estimate is stretched, so that they stay positive.
+        The p-percentile of d draws is the one at place p (d + 1), so that few draws do not make the
+        interval too narrow.
 
         Arguments:
-            found: the estimates of the whole panel.
-            sample: those of the samples.
-            level: coverage of the intervals.
+            found, sample, level: as for :meth:`around`, of quantities of any size.
 
         Example:
             >>> Resamples(T=60, draws=3, block=10).percentiles(
             ...     np.array([2.0]), np.array([[1.0], [2.0], [3.0]]), 0.9
             ... ).round(1).ravel()
-            array([0.8, 3.2])
+            array([0.8, 3.4])
         """
         from scipy.special import ndtri
 
-        ends = np.quantile(sample, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        stretched = found + self.quantile(level) / ndtri((1 + level) / 2) * (ends - found)
+        tails = [(1 - level) / 2, (1 + level) / 2]
+        ends = np.quantile(sample, tails, axis=0, method="weibull")
+        stretch = self.quantile(level) / ndtri(tails[1])
+        positive = (found > 0) & (ends > 0).all(axis=0)
+        ratio = np.where(positive, ends, 1.0) / np.where(positive, found, 1.0)
+        stretched = np.where(positive, found * ratio**stretch, found + stretch * (ends - found))
         return np.stack([np.minimum(stretched[0], found), np.maximum(stretched[1], found)])
 
     def quantile(self, level: float) -> float:

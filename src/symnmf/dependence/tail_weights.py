@@ -14,7 +14,7 @@ from torch import Tensor
 
 from symnmf.dependence.pair_scores import PairScores
 from symnmf.dependence.pairwise_tail import LEAST_SHARED, few_shared_rows, over_threads
-from symnmf.dependence.tiles import absolute, upper_tiles
+from symnmf.dependence.tiles import upper_tiles
 from symnmf.errors import InvalidInput, called
 from symnmf.numerics import average_ranks
 from symnmf.options import choice
@@ -108,10 +108,12 @@ def semicorrelation(B: np.ndarray) -> tuple[Tensor, int]:  # (n, T) -> (n, n)
     centred = torch.from_numpy(B - B.mean(axis=1, keepdims=True))
     size = torch.linalg.vector_norm(centred, dim=1, keepdim=True)
     centred /= torch.where(size > 0, size, 1.0)
-    R, _, negative = absolute(
-        upper_tiles(centred * B.shape[1] ** 0.5), len(B), torch.float64, positive=True
-    )
-    return R.clamp_(max=1.0).fill_diagonal_(1.0), negative
+    S, negative = torch.empty(len(B), len(B), dtype=torch.float64), 0
+    for rows, columns, tile in upper_tiles(centred * B.shape[1] ** 0.5):
+        negative += int((tile < 0).sum()) // (1 if rows != columns else 2)
+        S[rows, columns] = tile.clamp_(0.0, 1.0)
+        S[columns, rows] = tile.T
+    return S.fill_diagonal_(1.0), negative
 
 
 def block_maxima(X: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,16 +12,15 @@ import torch
 
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
-from symnmf.defaults import TAIL
+from symnmf.defaults import RESAMPLES, TAIL
 from symnmf.dependence.resampling import Resamples
 from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
 from symnmf.grouping.fitted_tails import FittedTails
+from symnmf.grouping.joint_probability import PRIOR_DAYS, scaled_to_data
 from symnmf.grouping.joint_probability import at_least as probability_of
-from symnmf.grouping.joint_probability import scaled_to_data
 from symnmf.grouping.naming import names_of
 from symnmf.grouping.portfolio_risk import check_panel, numbers_of
-from symnmf.grouping.position_risk import interval
 from symnmf.grouping.simulated_crashes import draw_scores
 from symnmf.grouping.tail_factors import continued_loadings, joint_tail, max_linear_loadings
 from symnmf.numerics import numpy_stream
@@ -117,6 +116,7 @@ class CrashModel:
         samples: the models of resampled histories.
         level: coverage of the intervals.
         seed: seed of the draws.
+        histories: the resampled histories of ``samples``.
     """
 
     names: tuple[str, ...]
@@ -129,6 +129,7 @@ class CrashModel:
     level: float = 0.9
     seed: int = 0
     result: Result | None = field(default=None, repr=False)
+    histories: Resamples | None = None
 
     def __repr__(self) -> str:
         (T, n), k = self.losses.shape, self.loadings.shape[1]
@@ -174,7 +175,7 @@ class CrashModel:
             scaled_to_data(self.loadings[None, places], p[None], m, [X], self.q, seed=self.seed)[0]
         )
         found = self._in_samples(places, p, m, None if loss is None else limit)
-        low, high = self._ends(found)
+        low, high = self._ends(value, found)
         alone = probability_of(np.zeros((n, 1)), p, m)
         resolved = observed > 0 or value * T >= 1
         return JointCrash(value, low, high, observed, T, alone, resolved)
@@ -207,7 +208,13 @@ class CrashModel:
         return found
 
     def return_level(self, weights: Any, period: int) -> ReturnLevel:
-        """Loss of a portfolio that is exceeded on one day in ``period``, by simulation.
+        """Loss of a portfolio that is exceeded on one day in ``period``.
+
+            model^(c / (N + c)) · sample^(N / (N + c)),   N = T / period,   c = 5 days
+
+        The quantile of simulated days, drawn towards that of the portfolio's own losses as far as
+        these have days beyond it: fitted tails are uncertain, and the simulated quantile alone is
+        too low in heavy tails.
 
         Arguments:
             weights: (n,) positions of at least 0, or a mapping from names.
@@ -223,14 +230,14 @@ class CrashModel:
         w = self._weights(weights)
         held = np.flatnonzero(w)
         days = max(LEAST_DAYS, DAYS_A_PERIOD * period)
-        every = [(self.loadings, self.tails), *((s.loadings, s.tails) for s in self.samples)]
-        found = [
-            float(np.quantile(self._portfolio(A[held], t.at(held), w[held], days), 1 - 1 / period))
-            for A, t in every
-        ]
-        low, high = self._ends(found[1:])
-        own = float(np.quantile(self.losses[:, held] @ w[held], 1 - 1 / period))
-        return ReturnLevel(found[0], low, high, own, period)
+        whole = CrashSample(self.loadings, self.tails, np.arange(T))
+        own, found = self.losses[:, held] @ w[held], []
+        for s in (whole, *self.samples):
+            drawn = self._portfolio(s.loadings[held], s.tails.at(held), w[held], days)
+            model, sample = (float(np.quantile(x, 1 - 1 / period)) for x in (drawn, own[s.rows]))
+            found.append(_between(model, sample, T / period))
+        low, high = self._ends(found[0], found[1:])
+        return ReturnLevel(found[0], low, high, float(np.quantile(own, 1 - 1 / period)), period)
 
     def _portfolio(self, A: np.ndarray, tails: FittedTails, w: np.ndarray, days: int) -> np.ndarray:
         """Losses of a portfolio on simulated days; all samples share the random numbers."""
@@ -282,11 +289,20 @@ class CrashModel:
                 "Pass a level that is more extreme",
             )
 
-    def _ends(self, found: list[float]) -> tuple[float, float]:
+    def _ends(self, value: float, found: list[float]) -> tuple[float, float]:
         if not found:
             return float("nan"), float("nan")
-        low, high = interval(np.array(found), self.level)
+        assert self.histories is not None
+        low, high = self.histories.percentiles(np.array(value), np.array(found), self.level)
         return float(low), float(high)
+
+
+def _between(model: float, sample: float, days: float) -> float:
+    """A loss between those of the model and of the sample, which has so many days beyond it."""
+    share = days / (days + PRIOR_DAYS)
+    if min(model, sample) <= 0:
+        return model + share * (sample - model)
+    return float(model ** (1 - share) * sample**share)
 
 
 def crash_model(
@@ -295,8 +311,8 @@ def crash_model(
     *,
     tail: str = TAIL,
     q: float | None = None,
-    draws: int = 50,
-    block: int = 21,
+    draws: int = RESAMPLES,
+    block: int | None = None,
     level: float = 0.9,
     seed: int = 0,
 ) -> CrashModel:
@@ -318,7 +334,7 @@ def crash_model(
             rows.
         draws: resampled histories for the intervals, the same as those of
             :func:`symnmf.bootstrap`; 0 for none.
-        block: successive rows drawn together.
+        block: successive rows drawn together; a sixth of the rows by default.
         level: coverage of the intervals.
         seed: seed of the draws.
 
@@ -351,12 +367,11 @@ def crash_model(
     chi = joint_tail(X, share)
     start = continued_loadings(chi, result.H.to(torch.float64).cpu().numpy())
     A = max_linear_loadings(chi, start)
-    samples = (
-        resampled_models(X, share, A, Resamples(T, draws, min(block, T), seed)) if draws else ()
-    )
+    histories = Resamples.of(T, max(1, draws), block, seed)
+    samples = resampled_models(X, share, A, histories) if draws else ()
     names = tuple(names_of(result))
     tails = FittedTails.of(X)
-    return CrashModel(names, A, tails, X, share, tail, samples, level, seed, result)
+    return CrashModel(names, A, tails, X, share, tail, samples, level, seed, result, histories)
 
 
 def resampled_models(

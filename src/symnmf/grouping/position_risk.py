@@ -12,7 +12,7 @@ import torch
 from symnmf.core.labels import group_numbers
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
-from symnmf.defaults import DEPENDENCE, DEPENDENCES, FRACTIONS, TAIL, TAILS
+from symnmf.defaults import DEPENDENCE, DEPENDENCES, FRACTIONS, RESAMPLES, TAIL, TAILS
 from symnmf.dependence.resampling import Resamples
 from symnmf.display import html_table
 from symnmf.errors import InvalidInput, InvalidTable
@@ -197,8 +197,8 @@ def portfolio_risk(
     dependence: str = DEPENDENCE,
     tail: str = TAIL,
     q: float | None = None,
-    draws: int = 50,
-    block: int = 21,
+    draws: int = RESAMPLES,
+    block: int | None = None,
     level: float = 0.9,
     seed: int = 0,
 ) -> PortfolioRisk:
@@ -212,8 +212,8 @@ def portfolio_risk(
     standard deviation, with the shares of the covariance.
 
     Intervals are percentiles over resampled histories, the same as those of
-    :func:`symnmf.bootstrap` for the same ``draws``, ``block`` and ``seed``; groups and weights
-    stay as they are.
+    :func:`symnmf.bootstrap`, and wider the fewer blocks these have; groups and weights stay as they
+    are.
 
     Arguments:
         result: the fit whose groups are used.
@@ -224,7 +224,7 @@ def portfolio_risk(
         tail: ``"lower"``: a portfolio loses when returns are low; ``"upper"``: when they are high.
         q: share of the rows that is extreme for a pair; the default of ``estimator="pairwise"``.
         draws: resampled histories; 0 for no intervals.
-        block: successive rows drawn together.
+        block: successive rows drawn together; a sixth of the rows by default.
         level: coverage of the intervals.
         seed: seed of the draws.
 
@@ -277,11 +277,15 @@ def portfolio_risk(
     if dependence == "tail" and P.long_only and len(held) <= MAX_CONTINUED:
         P.start = result.H.to(torch.float64).cpu().numpy()[held]
     found = P.parts()
-    samples = []
-    if draws:
-        for drawn in Resamples(len(X), draws, min(block, len(X)), seed):
-            samples.append(P.parts(np.sort(drawn)))
-    bands = [_band(part, [s[i] for s in samples], level) for i, part in enumerate(found)]
+    histories = Resamples.of(len(X), max(1, draws), block, seed)
+    samples = [P.parts(np.sort(drawn)) for drawn in histories] if draws else []
+
+    def band(value: np.ndarray, drawn: list[np.ndarray]) -> ShareBand:
+        if not drawn:
+            return ShareBand(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
+        return ShareBand(value, *histories.percentiles(value, np.stack(drawn), level))
+
+    bands = [band(part, [s[i] for s in samples]) for i, part in enumerate(found)]
     total, shares, marginal, left_out, worst = bands
     losses = X @ P.w
     days = np.argsort(-losses, kind="stable")[:LISTED_DAYS]
@@ -291,8 +295,8 @@ def portfolio_risk(
         measure="tail scale" if dependence == "tail" else "standard deviation",
         total=total,
         own=P.own_measure(losses),
-        groups=_band(
-            by_group(found[1], P.labels, k), [by_group(s[1], P.labels, k) for s in samples], level
+        groups=band(
+            by_group(found[1], P.labels, k), [by_group(s[1], P.labels, k) for s in samples]
         ),
         instruments=_spread(shares, held, n),
         marginal=_spread(marginal, held, n),
@@ -307,33 +311,10 @@ def portfolio_risk(
         dates=tuple(dates),
         notes=tuple(notes),
         draws=draws,
-        block=block,
+        block=histories.block,
         level=level,
         worst_count=P.worst_count(len(X)),
     )
-
-
-def interval(samples: np.ndarray, level: float) -> np.ndarray:  # (draws, …) -> (2, …)
-    """Ends of the interval of a quantity: percentiles of its values in resampled histories.
-
-    The p-percentile of d draws is the one at place p (d + 1), so that few draws do not make the
-    interval too narrow.
-
-    Example:
-        >>> interval(np.arange(1.0, 20.0), 0.9)
-        array([ 1., 19.])
-    """
-    ends: np.ndarray = np.quantile(
-        samples, [(1 - level) / 2, (1 + level) / 2], axis=0, method="weibull"
-    )
-    return ends
-
-
-def _band(value: np.ndarray, samples: list[np.ndarray], level: float) -> ShareBand:
-    if not samples:
-        return ShareBand(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
-    low, high = interval(np.stack(samples), level)
-    return ShareBand(value, low, high)
 
 
 def _spread(band: ShareBand, held: np.ndarray, n: int) -> ShareBand:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from symnmf.grouping.window_matrices import WindowEstimate, window_matrices
 from symnmf.grouping.windows import Rolling, Window
 from symnmf.operators import SymmetricOperator
 from symnmf.options import choice, whole_number
+from symnmf.worker_threads import one_ahead
 
 #: Cold starts of a window that also starts from the window before.
 CARRIED_STARTS = 2
@@ -70,9 +71,9 @@ def rolling(
         window: number of rows of a window.
         step: number of rows from one window to the next.
         k: number of groups.
-        dependence: ``"tail"`` or ``"correlation"``. The sums of a correlation, and the ranks
-            behind the estimators ``"ramp"`` and ``"chi"``, are carried from window to window: only
-            dates that enter or leave are compared. The other tail estimators are computed anew.
+        dependence: ``"tail"`` or ``"correlation"``. The sums of a correlation are carried from
+            window to window. With several threads of torch the next window is estimated while one
+            is fitted.
         seed: seed of every draw.
         n_init: number of cold starts; by default 5 in the first window, and 2 in windows that
             also start from the window before.
@@ -115,10 +116,10 @@ def rolling(
         if folder is not None:
             request = (window, step, k, dependence, seed, n_init, warm, half_life, options)
             unfinished = stack.enter_context(UnfinishedWindows.of(folder, panel, request, force))
-        for begin, universe, estimated in window_matrices(panel, window, step, how):
-            known = unfinished.get(len(found)) if unfinished else None
+        matrices = window_matrices(panel, window, step, how)
+        for begin, universe, known, S in one_ahead(_stored_or_estimated(matrices, unfinished)):
             if known is None:
-                S = estimated()
+                assert S is not None
                 same = bool(found) and found[-1].fitted == universe.fitted
                 problem = Problem(S, k, seed, warm_start=warm_start if warm and same else None)
                 result = _fit(problem, n_init)
@@ -141,6 +142,16 @@ def rolling(
     identity = unfinished.cache.identity if unfinished else None
     kind = dependence if how.lower else "gains"
     return Rolling(tuple(windows), tuple(panel.names), identity, changes, kind, half_life)
+
+
+def _stored_or_estimated(
+    matrices: Iterator[tuple[int, Universe, Callable[[], SymmetricOperator]]],
+    unfinished: UnfinishedWindows | None,
+) -> Iterator[tuple[int, Universe, tuple[Window, torch.Tensor] | None, SymmetricOperator | None]]:
+    """First row and instruments of every window, and what is stored of it, else its matrix."""
+    for number, (begin, universe, estimated) in enumerate(matrices):
+        known = unfinished.get(number) if unfinished else None
+        yield begin, universe, known, estimated() if known is None else None
 
 
 class Refit:

@@ -16,8 +16,9 @@ from symnmf.core.labels import adjusted_rand, group_numbers, indicator
 from symnmf.core.problem import Problem, WarmStart
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
+from symnmf.defaults import FITTED_RESAMPLES
 from symnmf.dependence import estimate
-from symnmf.dependence.resampling import Resamples, default_block
+from symnmf.dependence.resampling import Resamples
 from symnmf.errors import InvalidInput
 from symnmf.factorization import Request, run
 from symnmf.grouping.comparison import align
@@ -128,7 +129,7 @@ def bootstrap(
     result: Result,
     dependence: str = "tail",
     *,
-    draws: int = 20,
+    draws: int = FITTED_RESAMPLES,
     block: int | None = None,
     level: float = 0.9,
     seed: int = 0,
@@ -171,8 +172,7 @@ def bootstrap(
     """
     check_panel(panel, result)
     T, n = panel.values.shape
-    block = default_block(T) if block is None else block
-    resamples = Resamples(T, draws, block, seed)
+    resamples = Resamples.of(T, draws, block, seed)
     require_memory(4 * n * n, f"the table of {n} × {n} pairs", "Use fewer instruments")
     k = result.H.shape[1]
     together = torch.zeros(n, n)
@@ -205,7 +205,7 @@ def bootstrap(
         means.numpy(),
         own.numpy(),
         draws,
-        block,
+        resamples.block,
         np.maximum(resamples.percentiles(result.H.cpu().numpy(), loadings, level), 0.0),
         None if entries is None else _around(panel, dependence, options, resamples, entries, level),
         level,

@@ -11,9 +11,6 @@ import numpy as np
 
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
-from symnmf.dependence.moving_ranks import MovingRanks
-from symnmf.dependence.tail import tail_dependence
-from symnmf.dependence.tail_request import TailRequest
 from symnmf.dependence.weighted_rows import exponential_weights, weighted_dependence
 from symnmf.grouping.moving_sums import MovingSums
 from symnmf.grouping.universe import Universe, some_columns, universe_of
@@ -52,7 +49,7 @@ def window_matrices(
 ) -> Iterator[tuple[int, Universe, Callable[[], SymmetricOperator]]]:
     """The first row of every window, its instruments, and a function that estimates its matrix.
 
-    Sums and ranks are carried from window to window where they determine the matrix.
+    The sums of a correlation are carried from window to window.
 
     Arguments:
         panel: the returns.
@@ -68,26 +65,6 @@ def window_matrices(
             sums.move(begin, begin + window)
             yield begin, universe, partial(sums.operator, panel)
         return
-    ranked = _by_ranks(panel, how.options) if complete and how.dependence == "tail" else None
-    if ranked is not None:
-        ranks = MovingRanks(panel.values)
-        for begin, universe in zip(begins, universes, strict=True):
-            ranks.move(begin, begin + window)
-            rows = panel.rows(begin, begin + window)
-            yield begin, universe, partial(ranked.from_scores, rows, ranks.scores())
-        return
     for begin, universe in zip(begins, universes, strict=True):
         rows = panel.rows(begin, begin + window)
         yield begin, universe, partial(how, some_columns(rows, universe.fitted))
-
-
-def _by_ranks(panel: Panel, options: Mapping[str, Any]) -> TailRequest | None:
-    """The estimate of tail dependence, if ranks that move with the window determine it."""
-    every = {**(tail_dependence.__kwdefaults__ or {}), **options}
-    if every["shrinkage"] != "none":
-        return None
-    try:
-        request = TailRequest.of(panel, **every)
-    except TypeError:  # an unknown option, which the estimator itself reports
-        return None
-    return request if request.by_ranks else None

@@ -12,13 +12,15 @@ from symnmf.core.labels import group_numbers
 from symnmf.grouping.flows import flows, latest_names, moves_of
 from symnmf.grouping.windows import ABSENT, Rolling, Window
 from symnmf.plot.style import GROUP_COLORS, LINE, MUTED, OTHER
-from symnmf.report.drawings import Line, bars_svg, lines_svg, ribbon_svg
+from symnmf.report.drawings import Line, bars_svg, hidden_moves, lines_svg, ribbon_svg
 from symnmf.report.words import WORDS, Statement, Words
 
 #: Windows whose moves are listed, flows of each, and names of each flow.
 LISTED_WINDOWS, LISTED_FLOWS, LISTED_NAMES = 60, 12, 12
 #: Movers of a break that are listed.
 LISTED_MOVERS = 40
+#: Windows of a ribbon on a phone.
+PHONE_WINDOWS = 8
 #: Remark about a window in which more instruments moved than between any shuffled pair of windows.
 MANY_MOVES = "many moves"
 
@@ -70,6 +72,7 @@ class History:
     rows: list[WindowRow]
     breaks: list[BreakRow]
     thinned: int
+    hidden: tuple[int, int]
     usual: float | None
     version: str = __version__
 
@@ -100,7 +103,7 @@ def history(found: Rolling, title: str = "") -> History:
         sentence=_sentence(found),
         statements=_statements(found),
         facts=_facts(found),
-        ribbon=ribbon_svg(drawn, broke, _ribbon_alt(found)),
+        ribbon=ribbon_svg(drawn, flows(found, PHONE_WINDOWS), broke, _ribbon_alt(found)),
         dependence=lines_svg(
             dates,
             [
@@ -115,7 +118,7 @@ def history(found: Rolling, title: str = "") -> History:
             [
                 Line("members of one group", _series(found, "crash_within"), OTHER),
                 Line("any two instruments", _series(found, "crash_any"), MUTED, "6 4"),
-                Line("independent: 0.05", [0.05 for _ in windows], "#555555", "2 4"),
+                Line("independent: 0.05", [0.05 for _ in windows], "var(--muted)", "2 4"),
             ],
             broke,
             _lines_alt(
@@ -135,6 +138,7 @@ def history(found: Rolling, title: str = "") -> History:
         ],
         breaks=_breaks(found, names),
         thinned=len(windows) - len(drawn.windows),
+        hidden=(hidden_moves(drawn), int(drawn.moves.sum() - np.trace(drawn.moves.sum(axis=0)))),
         usual=usual,
     )
 

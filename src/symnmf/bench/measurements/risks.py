@@ -25,7 +25,6 @@ from symnmf.factorization import factorize
 from symnmf.grouping.crash_model import CrashModel, crash_model
 from symnmf.grouping.joint_probability import at_least
 from symnmf.grouping.portfolio_risk import by_group
-from symnmf.grouping.position_risk import interval
 from symnmf.grouping.positions import Positions
 
 #: Simulations, days of each, resampled histories, coverage, and days behind the truth at the
@@ -33,6 +32,8 @@ from symnmf.grouping.positions import Positions
 SIMULATIONS, DAYS, DRAWS, LEVEL, MANY = 200, 1000, 50, 0.9, 400_000
 #: Simulations with extremes in clusters for each without.
 CLUSTERED = 0.2
+#: Shares of the days on which a portfolio loses more, for the truth of its tail scale.
+OWN = (0.05, 0.01)
 #: Level of the joint crashes of the simulations, and period of the return level, in days.
 CRASH, PERIOD = 0.05, 100
 #: Joint crashes: words, instruments, how many of them.
@@ -81,18 +82,21 @@ def shares(choices: Choices, words: str, clustered: bool) -> Iterator[MeasuredRo
     limit[:5] = [total, *by_group(parts, model.labels, len(GROUPS)), parts[0]]
     many = model.draw(MANY, clustered, np.random.default_rng(99))
     near = _quantities(_positions(model, many).parts(), model.labels)
+    truths = {"far out": limit, "at the threshold": near}
+    for p in OWN:  # (total / x)² = p at the quantile x of the portfolio's own losses
+        truths[f"of its losses on {100 * p:g} % of days"] = np.full(len(names), np.nan)
+        own = float(np.quantile(many @ model.weights, 1 - p)) * p**0.5
+        truths[f"of its losses on {100 * p:g} % of days"][0] = own
     found, bands = [], []
     for number, losses in _histories(choices, model, clustered):
         mine = _positions(model, losses)
         found.append(_quantities(mine.parts(), model.labels))
-        drawn = [
-            _quantities(mine.parts(np.sort(rows)), model.labels)
-            for rows in Resamples(DAYS, DRAWS, 21, number)
-        ]
-        bands.append(interval(np.array(drawn), LEVEL))
+        histories = Resamples.of(DAYS, DRAWS, seed=number)
+        drawn = [_quantities(mine.parts(np.sort(rows)), model.labels) for rows in histories]
+        bands.append(histories.percentiles(found[-1], np.array(drawn), LEVEL))
         choices.note(f"shares, {words}: {number + 1}")
     for place, name in enumerate(names):
-        for what, truth in (("far out", limit), ("at the threshold", near)):
+        for what, truth in truths.items():
             if np.isfinite(truth[place]):
                 at = [f[place] for f in found], [b[:, place] for b in bands]
                 yield _row(words, name, what, float(truth[place]), *at)
