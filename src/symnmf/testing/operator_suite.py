@@ -25,8 +25,9 @@ DRAWN = 500
 def check_operator(S: SymmetricOperator, dense: Tensor | np.ndarray | None = None) -> None:
     """Test an operator against its contract: every method agrees with the formed matrix.
 
-    The suite calls ``matmul``, ``left_matmul``, ``block``, ``entries``, ``block_matmul``, ``diag``, ``trace``,
-    ``mean``, ``frob_sq``, ``row_norms``, ``scale``, ``cost``, ``to_dense`` and ``to_frame``.
+    The suite calls ``matmul``, ``left_matmul``, ``block``, ``entries``, ``block_matmul``,
+    ``diag``, ``trace``, ``mean``, ``frob_sq``, ``row_norms``, ``scale``, ``cost``, ``to_dense``
+    and ``to_frame``.
     Numbers may differ by 10⁻⁵ (float32) or 10⁻¹² (float64) of the size of the entries. Results of
     ``matmul`` and ``block`` must be new tensors: callers change them in place.
 
