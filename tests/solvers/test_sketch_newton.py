@@ -40,18 +40,19 @@ def test_a_step_solves_newtons_equation():
     gram = start.mT @ start
     grad = (start @ gram - S @ start) * 4
     assert torch.allclose(grad.view(-1), gradient)
-    found = sketch_newton._directions(start, gram, grad, torch.ones_like(start), operator, 1)
+    rows, slope = start.mT.contiguous(), grad.mT.contiguous()
+    found = sketch_newton._directions(rows, 4 * gram, slope, torch.ones_like(rows), operator, 1)
     # One step of conjugate gradients minimizes the quadratic model along its direction.
-    d = found.view(-1)
+    d = found.mT.reshape(-1)
     assert float(gradient @ d + d @ hessian @ d) == pytest.approx(0, abs=1e-8 * float(d @ d))
 
 
 def test_a_batch_is_its_factors_one_by_one():
     S = as_operator(noisy())
-    H = draw(4, 40, 3)
+    H = draw(4, 40, 3).mT.contiguous()
     SH = products(S, H)
     for h, sh in zip(H, SH, strict=True):
-        assert torch.allclose(S.matmul(h), sh)
+        assert torch.allclose(S.matmul(h.T), sh.T)
     value = objectives(H, SH)
     together = newton_step(S, S, H, SH, value, 10)
     for m in range(4):
@@ -78,7 +79,7 @@ def test_steps_never_increase_the_error_and_end_where_scipy_ends():
         return (R**2).sum(), (4 * R @ H).ravel()
 
     for m in range(3):
-        h = pool.H[m].numpy().ravel()
+        h = pool.factor(m).numpy().ravel()
         better = scipy.optimize.minimize(
             f, h, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(h), options={"maxiter": 500}
         )
@@ -87,8 +88,8 @@ def test_steps_never_increase_the_error_and_end_where_scipy_ends():
 
 def test_factors_that_cannot_win_are_left():
     pool = Pool(
-        torch.zeros(3, 2, 1),
-        torch.zeros(3, 2, 1),
+        torch.zeros(3, 1, 2),
+        torch.zeros(3, 1, 2),
         value=torch.tensor([-10.0, -9.0, -9.0]),
         gain=torch.tensor([0.1, 0.1, 1.0]),
         slow=torch.tensor([0.0, 0.0, 0.0]),

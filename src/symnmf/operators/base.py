@@ -56,6 +56,10 @@ class SymmetricOperator(ABC):
     def matmul(self, X: Tensor) -> Tensor:  # (n, c) -> (n, c)
         """``S @ X``."""
 
+    def left_matmul(self, X: Tensor) -> Tensor:  # (c, n) -> (c, n)
+        """``X @ S``: products as rows, whose layout is the faster one for few of them."""
+        return self.matmul(X.T.contiguous()).T.contiguous()
+
     @abstractmethod
     def block(self, i: Tensor, j: Tensor) -> Tensor:  # (|i|,), (|j|,) -> (|i|, |j|)
         """``S[i][:, j]`` for index vectors ``i`` and ``j``."""

@@ -95,6 +95,10 @@ class DenseOperator(RowOperator):
         """``S @ X``."""
         return self.rows.times(X)
 
+    def left_matmul(self, X: Tensor) -> Tensor:
+        """``X @ S``."""
+        return X @ self.S.T if self.rows.in_memory else super().left_matmul(X)
+
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``S[i][:, j]``."""
         return self.rows.at(i, lambda data, local, _: data[local[:, None], j.to(data.device)])

@@ -62,6 +62,10 @@ class LowRankOperator(SymmetricOperator):
         """``U (Φ (Uᵀ X)) + d ∘ X``."""
         return (self.U @ (self.core @ (self.U.T @ X))).addcmul_(self.d[:, None], X)
 
+    def left_matmul(self, X: Tensor) -> Tensor:
+        """``((X U) Φ) Uᵀ + X ∘ d``."""
+        return (((X @ self.U) @ self.core) @ self.U.T).addcmul_(X, self.d)
+
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``U[i] Φ U[j]ᵀ``, plus d where the indices are equal."""
         out = (self.U[i] @ self.core) @ self.U[j].T

@@ -71,6 +71,10 @@ class ScaledOperator(WrappedOperator):
         """``c · S @ X``."""
         return self._scaled(self.inner.matmul, X)
 
+    def left_matmul(self, X: Tensor) -> Tensor:
+        """``c · X @ S``."""
+        return self._scaled(self.inner.left_matmul, X)
+
     def _scaled(self, product: Callable[[Tensor], Tensor], X: Tensor) -> Tensor:
         """Scale X before the product for c > 1, the product otherwise: nothing underflows."""
         if self.factor > 1:
@@ -158,6 +162,11 @@ class CountingOperator(WrappedOperator):
         """``S @ X``, counted."""
         self.work += self.n**2 * X.shape[1]
         return self.inner.matmul(X)
+
+    def left_matmul(self, X: Tensor) -> Tensor:
+        """``X @ S``, counted."""
+        self.work += self.n**2 * X.shape[0]
+        return self.inner.left_matmul(X)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """``S[i][:, j]``, counted."""

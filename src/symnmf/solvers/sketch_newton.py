@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from symnmf.core.objective import objective
 from symnmf.core.solver import Checkpointable
+from symnmf.numerics import WIDE_ENTRIES
 from symnmf.operators import SymmetricOperator
 
 #: Sufficient decrease of the line search, and the most halvings of a step.
@@ -24,8 +26,11 @@ STEPS_BEHIND = 5
 class Pool(Checkpointable):
     """Factors that are fitted at the same time, as one batch.
 
+    They are stored as rows, Hᵀ: the products of k×k matrices with long rows take a fraction of
+    the time of those with many short ones.
+
     Attributes:
-        H, SH: (b, n, k) factors, and their products with the operator of the steps.
+        H, SH: (b, k, n) factors, and their products with the operator of the steps.
         value: (b,) ‖HᵀH‖² − 2⟨H, S H⟩ in float64.
         gain: (b,) decrease of the value by the last step.
         slow: (b,) number of steps in a row that gained little.
@@ -38,17 +43,26 @@ class Pool(Checkpointable):
     slow: Tensor
 
     @classmethod
-    def at(cls, S: SymmetricOperator, H: Tensor, SH: Tensor | None = None) -> Pool:
+    def at(cls, S: SymmetricOperator, H: Sequence[Tensor], SH: Tensor | None = None) -> Pool:
         """Factors before the first step; one product for each, unless they are given.
 
         Arguments:
             S: operator of the steps.
-            H: (b, n, k) factors.
-            SH: (b, n, k) their products, if they are known.
+            H: factors (n, k).
+            SH: (n, k) the product of a single factor, if it is known.
         """
-        SH = products(S, H) if SH is None else SH
-        value = objectives(H, SH)
-        return cls(H, SH, value, torch.full_like(value, torch.inf), torch.zeros_like(value))
+        rows = torch.stack([X.T for X in H])
+        known = products(S, rows) if SH is None else SH.T.contiguous()[None]
+        value = objectives(rows, known)
+        return cls(rows, known, value, torch.full_like(value, torch.inf), torch.zeros_like(value))
+
+    def factor(self, m: int) -> Tensor:  # (n, k)
+        """One of the factors."""
+        return self.H[m].T.contiguous()
+
+    def product(self, m: int) -> Tensor:  # (n, k)
+        """The product of one of the factors."""
+        return self.SH[m].T.contiguous()
 
     @property
     def best(self) -> int:
@@ -102,21 +116,18 @@ class Pool(Checkpointable):
         return Pool(*(part[chosen] for part in self._parts))
 
 
-def products(S: SymmetricOperator, X: Tensor) -> Tensor:  # (b, n, k) -> (b, n, k)
-    """S X for several X, in one product."""
-    b, n, k = X.shape
-    if b == 1:
-        return S.matmul(X[0])[None]
-    wide = S.matmul(X.transpose(0, 1).reshape(n, b * k))
-    return wide.view(n, b, k).transpose(0, 1).contiguous()
+def products(S: SymmetricOperator, X: Tensor) -> Tensor:  # (b, k, n) -> (b, k, n)
+    """X S for several X, in one product."""
+    return S.left_matmul(X.flatten(0, 1)).view(X.shape)
 
 
-def objectives(H: Tensor, SH: Tensor) -> Tensor:  # (b, n, k), (b, n, k) -> (b,)
+def objectives(H: Tensor, SH: Tensor) -> Tensor:  # (b, k, n), (b, k, n) -> (b,)
     """‖HᵀH‖² − 2⟨H, S H⟩ of each factor, summed in float64."""
-    if len(H) == 1:  # may be large: by chunks of rows
-        return torch.tensor([objective(H[0], SH[0])], dtype=torch.float64, device=H.device)
+    if len(H) == 1 and H.numel() > WIDE_ENTRIES:  # by chunks of rows
+        value = objective(H[0].T, SH[0].T)
+        return torch.tensor([value], dtype=torch.float64, device=H.device)
     wide = H.to(torch.float64)
-    gram = wide.mT @ wide
+    gram = wide @ wide.mT
     return gram.square().sum(dim=(1, 2)) - 2 * (wide * SH).sum(dim=(1, 2))
 
 
@@ -127,7 +138,7 @@ def newton_step(
     SH: Tensor,
     value: Tensor,
     cg_iters: int,
-) -> tuple[Tensor, Tensor, Tensor]:  # (b, n, k), (b, n, k), (b,)
+) -> tuple[Tensor, Tensor, Tensor]:  # (b, k, n), (b, k, n), (b,)
     """The next factors by projected Newton steps, their products and objectives.
 
         ∇²f[D] ≈ 4 (D HᵀH + H DᵀH + H HᵀD − T D)    on the free entries
@@ -141,14 +152,14 @@ def newton_step(
     Arguments:
         S: operator of the steps; one product for each factor, and one more for each halving.
         T: operator of the curvature: S or its surrogate.
-        H, SH, value: factors, their products with S and objectives.
+        H, SH, value: factors as rows, their products with S and objectives.
         cg_iters: maximum steps of conjugate gradients.
 
     Reference: Bertsekas (1982), doi:10.1137/0320018 (projected Newton); Steihaug (1983),
         doi:10.1137/0720042 (truncated conjugate gradients).
     """
-    gram = H.mT @ H  # (b, k, k)
-    grad = (H @ gram).sub_(SH).mul_(4.0)
+    gram = (H @ H.mT).mul_(4.0)  # (b, k, k)
+    grad = (gram @ H).sub_(SH, alpha=4.0)
     free = ((H > 0) | (grad < 0)).to(H.dtype)
     direction = _directions(H, gram, grad, free, T, cg_iters)
     after = _search(S, H, SH, value, grad, direction)
@@ -169,37 +180,46 @@ def _directions(
     free: Tensor,
     residual: SymmetricOperator | None,
     cg_iters: int,
-) -> Tensor:  # (b, n, k)
-    """Preconditioned conjugate gradients from zero; without ``residual``, of Gauss and Newton."""
-    system = gram.to(torch.float64) * 4
+) -> Tensor:  # (b, k, n)
+    """Preconditioned conjugate gradients from zero; without ``residual``, of Gauss and Newton.
+
+    Arguments:
+        H: factors as rows.
+        gram: (b, k, k) their 4 HᵀH.
+        grad: gradients.
+        free: 1 for a free entry, 0 for one that stays at zero.
+        residual: operator of the curvature of the residual.
+        cg_iters: maximum number of steps.
+    """
+    system = gram.to(torch.float64)
     diagonal = system.diagonal(dim1=1, dim2=2)
     diagonal.add_(10 * torch.finfo(H.dtype).eps * diagonal.sum(dim=1, keepdim=True))
     inverse = torch.cholesky_inverse(torch.linalg.cholesky(system)).to(H.dtype)
     x, r = torch.zeros_like(H), grad.neg().mul_(free)
-    p = (r @ inverse).mul_(free)
+    p = torch.bmm(inverse, r).mul_(free)
     size = _dot(r, p)
-    first, going = size, torch.ones_like(size, dtype=torch.bool)
+    least, going = FORCING**2 * size, torch.ones_like(size, dtype=torch.bool)
     for step in range(cg_iters):
-        cross = p.mT @ H
+        cross = torch.bmm(H, p.mT).mul_(4.0)  # 4 Hᵀp
         if residual is not None:
             cross = cross + cross.mT  # H (pᵀH + Hᵀp)
-        Ap = (p @ gram).baddbmm_(H, cross)
+        Ap = torch.bmm(gram, p).baddbmm_(cross, H)
         if residual is not None:
-            Ap.sub_(products(residual, p))
-        Ap.mul_(4.0).mul_(free)
+            Ap.sub_(products(residual, p), alpha=4.0)
+        Ap.mul_(free)
         curvature = _dot(p, Ap)
         if step == 0:  # a direction of negative curvature is taken as it is
-            x = torch.where((curvature <= 0)[:, None, None], p, x)
+            x = torch.where(curvature <= 0, p, x)
         going = going & (curvature > 0)
-        alpha = torch.where(going, size / curvature, 0)[:, None, None]
+        alpha = torch.where(going, size / curvature, 0)
         x.addcmul_(p, alpha)
         r.addcmul_(Ap, alpha, value=-1.0)
-        z = (r @ inverse).mul_(free)
+        z = torch.bmm(inverse, r).mul_(free)
         before, size = size, _dot(r, z)
-        going = going & (size > FORCING**2 * first)
+        going = going & (size > least)
         if not bool(going.any()):
             break
-        p.mul_(torch.where(going, size / before, 0)[:, None, None]).add_(z)
+        p.mul_(torch.where(going, size / before, 0)).add_(z)
     return x
 
 
@@ -213,10 +233,10 @@ def _search(
     for _ in range(HALVINGS):
         here, where = (H, direction) if len(left) == len(H) else (H[left], direction[left])
         there = torch.add(here, where, alpha=eta).clamp_(min=0)
-        slope = _dot(grad if len(left) == len(H) else grad[left], there - here).to(value.dtype)
+        slope = _dot(grad if len(left) == len(H) else grad[left], there - here)[:, 0, 0]
         product = products(S, there)
         after = objectives(there, product)
-        good = (after <= value[left] + DECREASE * slope) & (slope < 0)
+        good = (after <= value[left] + DECREASE * slope.to(value.dtype)) & (slope < 0)
         if found is None and bool(good.all()):
             return there, product, after
         if found is None:
@@ -231,7 +251,8 @@ def _search(
     return found
 
 
-def _dot(X: Tensor, Y: Tensor) -> Tensor:  # (b, n, k), (b, n, k) -> (b,)
+def _dot(X: Tensor, Y: Tensor) -> Tensor:  # (b, k, n), (b, k, n) -> (b, 1, 1)
     """⟨X, Y⟩ of each factor, for step lengths, summed in the precision of the entries."""
-    found: Tensor = torch.linalg.vecdot(X.flatten(1), Y.flatten(1))
-    return found
+    if len(X) == 1 and X.numel() > WIDE_ENTRIES:  # without an array of the products
+        return (X.flatten() @ Y.flatten())[None, None, None]
+    return (X * Y).sum(dim=(1, 2), keepdim=True)

@@ -188,7 +188,7 @@ class MoreSeeds(Phase):
         lost = state.starts.seeds[: max(0, room)] if done == 0 else ()
         factors = [self.fit, *self.tried, *lost]
         owners = (0, *range(1, 1 + len(self.tried)), *(0 for _ in lost))
-        pool = Pool.at(work.T, torch.stack([c.H for c in factors]))
+        pool = Pool.at(work.T, [c.H for c in factors])
         starts = replace(state.starts, seeds=())
         return state.enter(SurrogatePolish(0, pool, owners), starts=starts)
 
@@ -220,7 +220,7 @@ class SurrogatePolish(Phase):
         least = work.schedule.polish_min_gain * (self.pool.value + frob_sq).clamp(min=0)
         pool = self.pool.stepped(work.T, work.T, work.schedule.polish_cg_iters, active, least)
         after = SurrogatePolish(self.steps + 1, pool, self.owners)
-        return state.enter(after, H=pool.H[pool.best], SH=None)
+        return state.enter(after, H=pool.H[pool.best].T, SH=None)
 
     def _leave(self, work: SketchWork, state: SketchState) -> SketchState:
         """Finish each start with the best of its factors; keep the next best for S."""
@@ -230,12 +230,12 @@ class SurrogatePolish(Phase):
         chosen = [next(m for m in order if self.owners[m] == o) for o in sorted({*self.owners})]
         for m in chosen[:-1]:
             excess = work.excess_of(errors[m])
-            state = replace(state, starts=state.starts.with_start(pool.H[m], excess, schedule))
+            state = replace(state, starts=state.starts.with_start(pool.factor(m), excess, schedule))
         near = errors[order[0]] * (1 + schedule.finish_within)
         spare = [m for m in order[1:] if errors[m] <= near][: schedule.finish_starts - 1]
-        others = tuple(Candidate(pool.H[m], work.excess_of(errors[m]), 0.0) for m in spare)
+        others = tuple(Candidate(pool.factor(m), work.excess_of(errors[m]), 0.0) for m in spare)
         last = chosen[-1]
-        state = state.enter(self, H=pool.H[last], SH=None)
+        state = state.enter(self, H=pool.factor(last), SH=None)
         return finish_start(work, state, work.excess_of(errors[last]), None, others)
 
     def best(self, H: Tensor) -> Candidate | None:

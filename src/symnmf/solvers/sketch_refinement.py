@@ -161,10 +161,9 @@ class Finish(Phase):
     def begin(cls, work: SketchWork, state: SketchState) -> Finish:
         """The factor of the state and the next best ones."""
         S, others = work.problem.S, state.starts.others
-        pool = Pool.at(S, state.H[None], None if state.SH is None else state.SH[None])
+        pool = Pool.at(S, [state.H], state.SH)
         if others:
-            more = Pool.at(S, torch.stack([c.H for c in others]))
-            pool = pool.joined(more)
+            pool = pool.joined(Pool.at(S, [c.H for c in others]))
         return cls(0, pool, False)
 
     def check_every(self, schedule: Schedule) -> int:
@@ -186,7 +185,7 @@ class Finish(Phase):
             pool, best = pool.only(torch.tensor([best], device=pool.value.device)), 0
         starts = replace(state.starts, others=())
         after = Finish(steps, pool, done)
-        return state.enter(after, H=pool.H[best], SH=pool.SH[best], starts=starts)
+        return state.enter(after, H=pool.factor(best), SH=pool.product(best), starts=starts)
 
     def react(self, work: SketchWork, state: SketchState) -> SketchState:
         """Where the gradient is still above its gate, Gauss–Newton steps with S."""

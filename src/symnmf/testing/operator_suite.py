@@ -25,8 +25,9 @@ DRAWN = 500
 def check_operator(S: SymmetricOperator, dense: Tensor | np.ndarray | None = None) -> None:
     """Test an operator against its contract: every method agrees with the formed matrix.
 
-    The suite calls ``matmul``, ``block``, ``entries``, ``block_matmul``, ``diag``, ``trace``,
-    ``mean``, ``frob_sq``, ``row_norms``, ``scale``, ``cost``, ``to_dense`` and ``to_frame``.
+    The suite calls ``matmul``, ``left_matmul``, ``block``, ``entries``, ``block_matmul``,
+    ``diag``, ``trace``, ``mean``, ``frob_sq``, ``row_norms``, ``scale``, ``cost``, ``to_dense``
+    and ``to_frame``.
     Numbers may differ by 10⁻⁵ (float32) or 10⁻¹² (float64) of the size of the entries. Results of
     ``matmul`` and ``block`` must be new tensors: callers change them in place.
 
@@ -172,7 +173,10 @@ def _check_symmetry(case: _Case) -> None:
 
 
 def _check_products(case: _Case) -> None:
-    """``matmul`` with several columns and with one; the caller may change the result."""
+    """``matmul`` with several columns and with one, ``left_matmul`` with rows.
+
+    The caller may change the results.
+    """
     S, formed = case.S, case.formed
     X = case.random(S.n, 3)
     before, expected = X.clone(), formed @ X.to("cpu", torch.float64)
@@ -184,6 +188,10 @@ def _check_products(case: _Case) -> None:
     case.agree(f"{call}, the last result changed in place", lambda: S.matmul(X), expected)
     one = X[:, :1]  # a view of X that is not contiguous
     case.agree("matmul(X) with one column", lambda: S.matmul(one), expected[:, :1])
+    rows, call = X.T.contiguous(), "left_matmul(X)"
+    product = case.agree(call, lambda: S.left_matmul(rows), expected.T)
+    product.zero_()
+    case.unchanged(f"{call}, its result changed in place", rows, before.T)
 
 
 def _check_blocks(case: _Case) -> None:
