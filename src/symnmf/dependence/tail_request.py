@@ -17,7 +17,9 @@ from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.dependence.tail_weights import (
     WEIGHTS,
     block_maxima,
+    scaled_rows,
     semicorrelation,
+    tail_weights,
     unit_weights,
     weights_with_holes,
 )
@@ -218,6 +220,29 @@ class TailRequest:
             return DenseOperator(torch.from_numpy(matrix).to(self.dtype), names, provenance=about)
         B = unit_weights(X, q, self.weight, names)
         return self._gram(B, begins, steps, q)
+
+    @property
+    def by_ranks(self) -> bool:
+        """Whether S depends on the ranks of the returns alone."""
+        plain = self.volatility == "none" and self.decluster <= 1 and self.rule.name != "radius"
+        return bool(self.weight) and plain and not np.isnan(self.panel.values).any()
+
+    def from_scores(self, panel: Panel, u: np.ndarray) -> SymmetricOperator:
+        """The estimate from uniform scores of the returns that are already known.
+
+        Arguments:
+            panel: panel of returns.
+            u: (n, T) scores of its returns; large returns have large scores.
+        """
+        T = u.shape[1]
+        q, steps = self.share_of(T)
+        scores = 1 - u if self.tail == "lower" else u
+        X = -panel.values if self.tail == "lower" else panel.values
+        B = scaled_rows(tail_weights(scores, q, self.weight), X, panel.names)
+        return TailRequest(
+            panel, self.tail, self.rule, self.margins, self.alpha, self.estimator, self.weight,
+            self.decluster, self.volatility, self.allow_few, self.dtype,
+        )._gram(B, np.arange(T), steps, q)  # fmt: skip
 
     def share_of(self, T: int) -> tuple[float, list[str]]:
         """Fraction of T observations that have a weight, and a sentence about it."""
