@@ -10,6 +10,7 @@ import numpy as np
 
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
+from symnmf.dependence.resampling import shuffled_blocks
 from symnmf.operators import SymmetricOperator
 
 #: Successive rows that stay together: about a month of trading days, longer than most dependence
@@ -117,8 +118,7 @@ def rotated(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, 
 
 def _rearranged(rows: int, rng: np.random.Generator) -> np.ndarray:  # (rows,)
     """Row numbers with their blocks in random order."""
-    number = np.arange(rows) // max(1, min(BLOCK, rows // MIN_BLOCKS))
-    return np.argsort(rng.permutation(int(number[-1]) + 1)[number], kind="stable")
+    return shuffled_blocks(rows, rng, max(1, min(BLOCK, rows // MIN_BLOCKS)))
 
 
 def common_factor_only(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (T, n)
