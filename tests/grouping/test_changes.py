@@ -5,6 +5,7 @@ import pytest
 
 import symnmf as sn
 from symnmf.bench.measurements.changes import simulated_history
+from symnmf.dependence.resampling import shuffled_blocks
 from symnmf.dependence.weighted_rows import (
     effective_rows,
     exponential_weights,
@@ -16,7 +17,7 @@ from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
 from symnmf.grouping.break_search import named_movers, usable_windows
 from symnmf.grouping.break_test import block_length, change_test
 from symnmf.grouping.two_periods import compare_periods, joined, rows_between
-from symnmf.grouping.window_changes import changes_of_windows, shuffled_blocks
+from symnmf.grouping.window_changes import changes_of_windows
 
 
 def test_profiles_are_correlations_with_the_other_members():
@@ -142,7 +143,7 @@ def test_the_limit_is_that_of_the_largest_change():
 
 def test_blocks():
     assert block_length(1000) == 200
-    assert sorted(shuffled_blocks(100, np.random.default_rng(0))) == list(range(100))
+    assert sorted(shuffled_blocks(100, np.random.default_rng(0), 21)) == list(range(100))
     assert usable_windows(np.array([0, 40, 60, 95]), 40, 10, 10).tolist() == [1, 2]
     assert len(usable_windows(np.arange(0, 9000, 10), 40, 10, 1000)) == 60
 

@@ -6,6 +6,8 @@ import re
 import shutil
 import time
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import symnmf as sn
@@ -72,7 +74,7 @@ def pages(tmp_path_factory):
     return made
 
 
-def look(browser, path, width=1200, theme="light"):
+def look(browser, path, width=1200, theme="light", script=True):
     """Open a page; nothing may be wrong with it, and nothing may be asked of a network."""
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -80,7 +82,8 @@ def look(browser, path, width=1200, theme="light"):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", wish)
     browser.get_log("browser"), browser.get_log("performance")
     browser.get(path.as_uri())
-    until(lambda: run(browser, "document.documentElement.dataset.ready") == "yes")
+    ready = "document.documentElement.dataset.ready == 'yes'" if script else "!!document.body"
+    until(lambda: run(browser, ready))
     assert browser.get_log("browser") == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [e["params"] for e in events if e["method"] == "Network.requestWillBeSent"]
@@ -185,12 +188,16 @@ def test_labels_never_overlap(browser, pages, tmp_path, n, width):
 @pytest.mark.parametrize("n", [20, 500])
 def test_print_is_short(browser, pages, n):
     look(browser, pages[n], theme="dark")
+    assert 1 < printed_pages(browser) <= 8
+
+
+def printed_pages(browser):
+    """Number of pages of paper."""
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     paper = {"printBackground": True, "preferCSSPageSize": True}
     data = browser.execute_cdp_cmd("Page.printToPDF", paper)["data"]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    pdf = base64.b64decode(data)
-    assert 1 < len(re.findall(rb"/Type\s*/Page[^s]", pdf)) <= 8
+    return len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(data)))
 
 
 def test_strange_names_are_words(browser, pages):
@@ -269,8 +276,53 @@ def test_accessibility(browser, pages, n, theme):
     some = "document.querySelectorAll('details:not(.card), .card:nth-child(-n+4)')"
     browser.execute_script(f"{some}.forEach(d => d.open = true)")
     type_words(browser, "T" if n == 500 else "PFE")
+    no_serious_findings(browser)
+
+
+def no_serious_findings(browser):
     few = {"resultTypes": ["violations"]}
     found = axe.Axe().run(browser, None, few)
     serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], v["nodes"][0]["html"][:200]) for v in serious] == []
     assert len(found["passes"]) > 20
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    """The report of groups through time: 8 groups of 32 instruments, four of which change."""
+    rng = np.random.default_rng(0)
+    early = np.arange(32) % 8
+    late = early.copy()
+    late[:4] = (late[:4] + 1) % 8
+    factors = rng.normal(size=(600, 8))
+    half = (np.arange(600) < 300)[:, None]
+    X = np.where(half, factors[:, early], factors[:, late]) + 0.6 * rng.normal(size=(600, 32))
+    names = [*HOSTILE, *(f"NASDAQ:LONG{i}" for i in range(32 - len(HOSTILE)))]
+    table = pd.DataFrame(X, pd.date_range("2020-01-01", periods=600), names)
+    found = sn.rolling(table, 150, 50, 8, "correlation", draws=39, n_init=1)
+    return write_report(tmp_path_factory.mktemp("history") / "h.html", found, title=HOSTILE[0])
+
+
+@pytest.mark.filterwarnings("ignore:in . of . windows")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_history_opens_on_every_screen(browser, history, theme):
+    shown = (
+        "[...document.querySelectorAll('.drawing')].filter(s => s.getBoundingClientRect().width)"
+        ".map(s => s.classList.contains('narrow'))"
+    )
+    outside = (
+        "[...document.querySelectorAll('.drawing text')].filter(t => {"
+        "const s = t.ownerSVGElement.getBoundingClientRect(), b = t.getBoundingClientRect();"
+        "return s.width && (b.left < s.left - 1 || b.right > s.right + 1 || "
+        "b.bottom > s.bottom + 1)"
+        "}).map(t => t.textContent)"
+    )
+    for width in (1300, PHONE):
+        look(browser, history, width, theme, script=False)
+        assert run(browser, "document.documentElement.scrollWidth") <= width
+        assert run(browser, shown) == [width == PHONE] * 4  # one drawing of each picture
+        assert run(browser, outside) == []  # no word is cut
+    browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+    no_serious_findings(browser)
+    look(browser, history, 1300, theme, script=False)
+    assert 1 < printed_pages(browser) <= 8

@@ -11,7 +11,7 @@ import pytest
 import symnmf as sn
 import symnmf.report
 from report_parts import HOSTILE
-from symnmf.grouping.flows import Flows
+from symnmf.grouping.flows import Flows, flows
 from symnmf.report import render_history
 from symnmf.report.drawings import (
     FONT,
@@ -190,6 +190,13 @@ def test_steps_of_an_axis_are_round():
         step = most / _steps(most)
         first = step / 10.0 ** np.floor(np.log10(step) + 1e-9)
         assert min(abs(first - r) for r in (1, 2, 2.5, 5)) < 1e-6, most
+
+
+def test_many_windows_without_a_break_are_drawn(found):
+    quiet = replace(found, windows=[replace(w, broke=False) for w in found.windows])
+    made = flows(quiet, 3)
+    assert made.windows == (0, 3, 6)
+    assert flows(found, 3).windows == (0, *(w.number for w in found.breaks), 6)
 
 
 def test_words_never_overlap():

@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 
 from symnmf.report.svg_axes import date_marks, linear_marks, log_marks
 from symnmf.report.svg_figures import drawn
-from symnmf.report.svg_text import hover_text, plain_text
+from symnmf.report.svg_text import hover_text, plain_text, text_width
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -152,3 +152,12 @@ def test_words():
     values = {"x": "A&amp;B", "y": 0.12345, "customdata": [3, None]}
     template = "%{x}: %{y:.2f}, %{customdata[0]} and %{customdata[1]}<extra>no</extra>"
     assert hover_text(template, values) == "A&B: 0.12, 3 and –"
+
+
+def test_widths_of_words_are_on_the_safe_side():
+    """Advances of DejaVu Sans, the font of most Linux systems; "1" once counted as thin."""
+    advances = {"N": 0.748, "Q": 0.787, "O": 0.787, "1": 0.636, "7": 0.636, "m": 0.974, "M": 0.863,
+                "w": 0.818, "b": 0.635, "i": 0.278, "-": 0.361, "+": 0.838, "%": 0.950}  # fmt: skip
+    for char, advance in advances.items():
+        assert text_width(char, 1.0) >= advance, char
+    assert text_width("11 NASDAQ:AIMC", 12.5) >= 12.5 * 8.741

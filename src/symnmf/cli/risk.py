@@ -146,6 +146,10 @@ def _show(shown: Output, found: PortfolioRisk) -> None:
         ends = f" ({float(found.total.low):.4g} to {float(found.total.high):.4g})"
     shown.line(f"{what} of the portfolio: {total:.4g}{ends}", "bold")
     shown.line(f"{what} of its own series of returns: {found.own:.4g}")
+    if found.measure == "tail scale":
+        shown.line(
+            "On the worst 5 % of days P(loss > x) is about (scale / x)²; farther out it is lower."
+        )
     if found.draws:
         shown.line(
             f"Intervals of {found.level:.0%} from {found.draws} resampled histories, in brackets"

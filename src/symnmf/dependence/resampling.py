@@ -1,4 +1,4 @@
-"""Rows drawn in blocks: one set of resamples for every interval of a panel."""
+"""Rows in blocks: drawn again for every interval of a panel, or shuffled."""
 
 from __future__ import annotations
 
@@ -25,6 +25,22 @@ def default_block(T: int) -> int:
         (166, 1)
     """
     return max(1, T // BLOCKS)
+
+
+def shuffled_blocks(rows: int, rng: np.random.Generator, block: int) -> np.ndarray:  # (rows,)
+    """Row numbers with blocks of successive rows in random order, each row once.
+
+    Arguments:
+        rows: number of rows.
+        rng: generator of the order.
+        block: successive rows that stay together; the last block may be shorter.
+
+    Example:
+        >>> shuffled_blocks(12, np.random.default_rng(0), 2)
+        array([ 6,  7,  4,  5, 10, 11,  8,  9,  0,  1,  2,  3])
+    """
+    begins = rng.permutation(np.arange(0, rows, block))
+    return np.concatenate([np.arange(b, min(b + block, rows)) for b in begins])
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def flows(found: Rolling, most: int = 30) -> Flows:
     chosen = np.arange(count)
     if count > most:
         even = np.round(np.linspace(0, count - 1, max(2, most - len(found.breaks)))).astype(int)
-        chosen = np.union1d(even, [w.number for w in found.breaks])
+        broke = np.array([w.number for w in found.breaks], dtype=np.int64)
+        chosen = np.union1d(even, broke)
     labels = found.labels()[chosen]
     k = max((w.result.H.shape[1] for w in found.windows), default=0)
     sizes = np.stack([np.bincount(row[row >= 0], minlength=k) for row in labels])

@@ -10,6 +10,7 @@ import numpy as np
 
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
+from symnmf.dependence.resampling import shuffled_blocks
 from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
 
@@ -125,8 +126,7 @@ def _turned(series: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (n, 
 
 def _rearranged(rows: int, rng: np.random.Generator) -> np.ndarray:  # (rows,)
     """Row numbers with their blocks in random order."""
-    number = np.arange(rows) // max(1, min(BLOCK, rows // MIN_BLOCKS))
-    return np.argsort(rng.permutation(int(number[-1]) + 1)[number], kind="stable")
+    return shuffled_blocks(rows, rng, max(1, min(BLOCK, rows // MIN_BLOCKS)))
 
 
 #: Products of the power iteration for the common factor.

@@ -72,7 +72,8 @@ class PortfolioRisk:
     """Who carries the risk of a portfolio.
 
     Attributes:
-        measure: ``"tail scale"`` (P(loss > x) ≈ (total / x)² far out) or ``"standard deviation"``.
+        measure: ``"tail scale"`` (P(loss > x) ≈ (total / x)² on the worst 5 % of days; farther out
+            the probability is lower, which the data cannot show) or ``"standard deviation"``.
         total: the measure of the portfolio.
         own: the same measure of the portfolio's own series of returns, in which gains of one
             position offset losses of another.

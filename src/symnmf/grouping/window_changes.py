@@ -13,6 +13,7 @@ import torch
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
+from symnmf.dependence.resampling import shuffled_blocks
 from symnmf.errors import SymnmfError
 from symnmf.factorization import Request, run
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
@@ -29,6 +30,8 @@ LEAST_HISTORY, MAX_INSTRUMENTS = 0.8, 4000
 MAX_SUMS = 60_000_000
 #: Pairs of windows that are shuffled and fitted anew, and the number for many instruments.
 REFITS, FEW_REFITS, MANY_INSTRUMENTS = 6, 3, 1000
+#: Blocks, at least, of the rows that are shuffled.
+MIN_BLOCKS = 6
 
 
 def reference_groups(X: np.ndarray, k: int, *, signed: bool, seed: int = 0) -> np.ndarray:  # (n,)
@@ -255,7 +258,8 @@ def moves_when_shuffled(
         The number; None where a shuffled stretch has too few rows of an instrument.
     """
     rows = np.union1d(first, second)
-    order = rows[shuffled_blocks(len(rows), rng)]
+    block = max(1, min(BLOCK, len(rows) // MIN_BLOCKS))
+    order = rows[shuffled_blocks(len(rows), rng, block)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the groups of shuffled rows are not reported
         try:
@@ -264,18 +268,6 @@ def moves_when_shuffled(
         except SymnmfError:
             return None
     return int((one.labels() != two.labels()).sum())
-
-
-def shuffled_blocks(rows: int, rng: np.random.Generator, block: int = BLOCK) -> np.ndarray:
-    """Row numbers with blocks of successive rows in random order.
-
-    Example:
-        >>> shuffled_blocks(12, np.random.default_rng(0), block=2)
-        array([ 6,  7,  4,  5, 10, 11,  8,  9,  0,  1,  2,  3])
-    """
-    block = max(1, min(block, rows // 6))
-    begins = rng.permutation(np.arange(0, rows, block))
-    return np.concatenate([np.arange(b, min(b + block, rows)) for b in begins])
 
 
 def _columns(window: Window, panel: Panel) -> Sequence[int]:
