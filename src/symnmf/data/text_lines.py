@@ -168,10 +168,12 @@ class CellRows:
         separator = r"\s+" if self.separator == " " else self.separator
         names = list(range(max(width, int(self.widths()[chosen, 1].max()))))
         text = set(text)
-        body = b"\n".join([self.lines[i] for i in chosen])
-        by_hand = len(text) <= SPLIT_COLUMNS < width and self.separator != " " and b'"' not in body
+        joined = b"\n".join([self.lines[i] for i in chosen])
+        by_hand = (
+            len(text) <= SPLIT_COLUMNS < width and self.separator != " " and b'"' not in joined
+        )
         found: pd.DataFrame = pd.read_csv(
-            io.BytesIO(body),
+            io.BytesIO(joined),
             sep=separator,
             header=None,
             names=names,
