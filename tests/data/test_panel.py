@@ -258,3 +258,35 @@ def test_long_tables_with_whole_numbers_as_names():
     panel = sn.read_panel(table, kind="returns")
     assert panel.names == ("10107", "11850", "12490")
     np.testing.assert_allclose(panel.values, values.reshape(20, 3))
+
+
+def test_a_wide_file_is_read_alike_with_and_without_quotes(tmp_path):
+    """Columns of text of a wide file are cut out of its lines where no cell has quotes."""
+    rng = np.random.default_rng(0)
+    days = pd.bdate_range("2024-01-01", periods=40)
+    lines = [",".join(["Date", *(f"s{i}" for i in range(20)), "note"])]
+    for day, row in zip(days, rng.normal(size=(40, 20)) / 100, strict=True):
+        lines.append(",".join([f" {day:%d.%m.%Y}", *(f"{x:.6f}" for x in row), "NA"]))
+    (tmp_path / "plain.csv").write_text("\n".join(lines))
+    lines[0] = lines[0].replace("Date", '"Date"')
+    lines[3] = lines[3].replace("NA", '"NA"')
+    (tmp_path / "quoted.csv").write_text("\n".join(lines))
+    one, two = (sn.read_panel(tmp_path / f"{n}.csv", kind="returns") for n in ("plain", "quoted"))
+    np.testing.assert_array_equal(one.values, two.values)
+    assert one.names == two.names == tuple(f"s{i}" for i in range(20))
+    assert list(one.dates) == list(two.dates)
+    assert one.dates[0] == days[0]
+
+
+def test_eight_characters_are_a_date_only_if_they_are_digits(tmp_path):
+    rng = np.random.default_rng(0)
+    prices = np.exp(np.cumsum(rng.normal(size=(30, 3)) / 100, axis=0)) * 200
+    days = pd.bdate_range("2024-01-01", periods=30)
+    rows = ["day,a,b,c"]
+    rows += [
+        f"{d:%Y%m%d},{','.join(f'{x:.4f}' for x in p)}" for d, p in zip(days, prices, strict=True)
+    ]
+    (tmp_path / "prices.csv").write_text("\n".join(rows))
+    panel = sn.read_panel(tmp_path / "prices.csv", kind="prices")
+    assert panel.names == ("a", "b", "c")
+    assert panel.dates[-1] == days[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from statistics import mode
 from typing import Any
 
@@ -148,6 +149,8 @@ def _merged_names(above: list[str], row: list[str]) -> bool:
 
 def is_number_type(column: Any) -> bool:
     """Whether a column or its type holds real numbers."""
+    if isinstance(column, np.dtype):
+        return column.kind in "iuf"
     kind = pd.api.types
     other = kind.is_bool_dtype(column) or kind.is_complex_dtype(column)
     return bool(kind.is_numeric_dtype(column) and not other)
@@ -160,7 +163,7 @@ def kind_of(cell: str) -> str:
         >>> kind_of("1.5"), kind_of("2024-01-02"), kind_of("AAPL"), kind_of("n/a")
         ('number', 'date', 'text', 'blank')
     """
-    if PLAIN.fullmatch(cell) and len(cell) != 8:
+    if _is_plain(cell):
         return "number"
     if is_missing(cell):
         return "blank"
@@ -169,13 +172,22 @@ def kind_of(cell: str) -> str:
     return "number" if is_number_text(cell) else "text"
 
 
+def _is_plain(cell: str) -> bool:
+    """Whether a cell is a number that needs no second look; eight digits may be a date."""
+    return PLAIN.fullmatch(cell) is not None and not (len(cell) == 8 and cell.isdigit())
+
+
 def _column_kinds(rows: list[list[str]]) -> dict[int, str]:
     """The usual kind of the cells of each column."""
     width = max(map(len, rows))
     rows = rows[-max(12, min(60, EXAMINED_CELLS // width)) :]
     kinds = {}
-    for j in range(width):
-        seen = Counter(kind_of(row[j]) for row in rows if j < len(row))
+    for j, column in enumerate(zip_longest(*rows)):
+        cells = [cell for cell in column if cell is not None]
+        if cells and all(map(_is_plain, cells)):
+            kinds[j] = "number"
+            continue
+        seen = Counter(map(kind_of, cells))
         seen.pop("blank", None)
         kinds[j] = seen.most_common(1)[0][0] if seen else "blank"
     return kinds

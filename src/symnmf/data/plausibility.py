@@ -24,6 +24,8 @@ CANCELLING = -0.4
 LEVEL_AMONG_RETURNS = 20.0
 #: Rows of each of the four stretches from which the behaviour of long tables is found.
 STRETCH = 250
+#: Columns of a wide table, at most, of which the behaviour of the usual one is found.
+USUAL_COLUMNS = 300
 #: Numbers that stand for missing ones.
 SENTINELS = (
     -99.0,
@@ -52,7 +54,12 @@ def drop_sentinels(work: Table) -> None:
     Arguments:
         work: the table; it is changed.
     """
+    if not work.values.size:
+        return
+    least, most = np.fmin.reduce(work.values, axis=None), np.fmax.reduce(work.values, axis=None)
     for sentinel in SENTINELS:
+        if not least <= sentinel <= most:
+            continue
         hits = work.values == sentinel
         if not hits.any():
             continue
@@ -94,13 +101,13 @@ def infer_kind(work: Table) -> str:
     if x.shape[1]:
         with np.errstate(all="ignore"):
             low = np.nanmin(x, axis=0)
-            steady = np.nanmedian(_step_share(x)) < LEVEL_STEP
+            steady = np.nanmedian(_step_share(_some_columns(x))) < LEVEL_STEP
             bad = work.values <= 0
             if bad.any() and (_median(x) > 0).all():
                 few = steady and bad.mean() < FEW
                 if few or (len(x) >= ENOUGH_ROWS and _signs_flip(x)):
                     _not_prices(work, bad)
-            if (low > 0).all() and np.nanmedian(_step_share(x)) < LEVEL_STEP:
+            if (low > 0).all() and steady:
                 return "prices"
             middle = _median(x)
             spread = _median(np.abs(x - middle))
@@ -181,7 +188,7 @@ def _check_prices(work: Table) -> None:
     if len(work.values) < 3 * ENOUGH_ROWS:
         return
     with np.errstate(all="ignore"):
-        changes = np.diff(np.log(_some_rows(work.values)), axis=0)
+        changes = np.diff(np.log(_some_columns(_some_rows(work.values))), axis=0)
         centred = changes - np.nanmean(changes, axis=0)
         both = np.nanmean(centred[1:] * centred[:-1], axis=0)
         follow = both / np.nanmean(centred**2, axis=0)
@@ -236,6 +243,11 @@ def _some_rows(x: np.ndarray) -> np.ndarray:  # (T, n) -> (t, n)
         return x
     starts = np.linspace(0, len(x) - STRETCH, 4).astype(int)
     return np.concatenate([x[s : s + STRETCH] for s in starts])
+
+
+def _some_columns(x: np.ndarray) -> np.ndarray:  # (T, n) -> (T, m)
+    """Columns, evenly spaced, that show how the usual one behaves; all of a narrow table."""
+    return x[:, :: -(-x.shape[1] // USUAL_COLUMNS)] if x.shape[1] else x
 
 
 def _median(x: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)

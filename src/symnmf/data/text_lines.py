@@ -27,6 +27,8 @@ OTHER_SCRIPT = (
     "letters outside ASCII are in an unknown encoding, so that names may be wrong: save the file "
     "as UTF-8"
 )
+#: Columns of text up to which their cells are cut out of the lines.
+SPLIT_COLUMNS = 4
 #: Words that pandas reads as missing numbers; other spellings are recognized afterwards.
 PANDAS_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 
@@ -166,19 +168,27 @@ class CellRows:
         separator = r"\s+" if self.separator == " " else self.separator
         names = list(range(max(width, int(self.widths()[chosen, 1].max()))))
         text = set(text)
+        joined = b"\n".join([self.lines[i] for i in chosen])
+        by_hand = (
+            len(text) <= SPLIT_COLUMNS < width and self.separator != " " and b'"' not in joined
+        )
         found: pd.DataFrame = pd.read_csv(
-            io.BytesIO(b"\n".join([self.lines[i] for i in chosen])),
+            io.BytesIO(joined),
             sep=separator,
             header=None,
             names=names,
             index_col=False,
-            dtype=dict.fromkeys(text, str) if width > len(text) else str,
+            dtype=None if by_hand else dict.fromkeys(text, str) if width > len(text) else str,
             na_values=PANDAS_MISSING,
             keep_default_na=False,
             low_memory=False,
             skipinitialspace=True,
             skip_blank_lines=False,
         )
+        if by_hand:  # a type for one column costs as much as a third of all columns
+            for j in text:
+                found[j] = pd.Series(self._column(chosen, j), dtype=str)
+            text = set()
         for j in text:  # a name may be NA
             gone = np.flatnonzero(found[j].isna())
             if len(gone):
@@ -188,6 +198,12 @@ class CellRows:
                 ]
                 found[j] = column
         return found if found.shape[1] == width else found.iloc[:, :width]
+
+    def _column(self, chosen: Sequence[int], j: int) -> list[str]:
+        """The cells of a column of a file without quotes."""
+        mark = self.separator.encode()
+        cut = (self.lines[i].split(mark, j + 1) for i in chosen)
+        return [cells[j].decode().strip() if j < len(cells) else "" for cells in cut]
 
 
 def split(line: str, separator: str) -> list[str]:
