@@ -12,8 +12,7 @@ import numpy as np
 from symnmf.data.panel import Panel
 from symnmf.dependence import estimate
 from symnmf.dependence.moving_ranks import MovingRanks
-from symnmf.dependence.tail import tail_dependence
-from symnmf.dependence.tail_request import TailRequest
+from symnmf.dependence.resampled_rows import ranked_request
 from symnmf.dependence.weighted_rows import exponential_weights, weighted_dependence
 from symnmf.grouping.moving_sums import MovingSums
 from symnmf.grouping.universe import Universe, some_columns, universe_of
@@ -68,7 +67,7 @@ def window_matrices(
             sums.move(begin, begin + window)
             yield begin, universe, partial(sums.operator, panel)
         return
-    ranked = _by_ranks(panel, how.options) if complete and how.dependence == "tail" else None
+    ranked = ranked_request(panel, how.options) if complete and how.dependence == "tail" else None
     if ranked is not None:
         ranks = MovingRanks(panel.values)
         for begin, universe in zip(begins, universes, strict=True):
@@ -79,15 +78,3 @@ def window_matrices(
     for begin, universe in zip(begins, universes, strict=True):
         rows = panel.rows(begin, begin + window)
         yield begin, universe, partial(how, some_columns(rows, universe.fitted))
-
-
-def _by_ranks(panel: Panel, options: Mapping[str, Any]) -> TailRequest | None:
-    """The estimate of tail dependence, if ranks that move with the window determine it."""
-    every = {**(tail_dependence.__kwdefaults__ or {}), **options}
-    if every["shrinkage"] != "none":
-        return None
-    try:
-        request = TailRequest.of(panel, **every)
-    except TypeError:  # an unknown option, which the estimator itself reports
-        return None
-    return request if request.by_ranks else None
