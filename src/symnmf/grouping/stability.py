@@ -18,6 +18,7 @@ from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.defaults import FITTED_RESAMPLES
 from symnmf.dependence import estimate
+from symnmf.dependence.resampled_rows import ResampledRows
 from symnmf.dependence.resampling import Resamples
 from symnmf.errors import InvalidInput
 from symnmf.factorization import Request, run
@@ -244,7 +245,7 @@ class Samples:
         options: dict[str, Any],
         with_entries: bool,
     ):
-        self.panel, self.dependence, self.options = panel, dependence, options
+        self.estimate = ResampledRows(panel, dependence, options)
         self.with_entries, self.k = with_entries, result.H.shape[1]
         self.warm_start: WarmStart | None = None
         if bool(result.H.any()):
@@ -254,7 +255,7 @@ class Samples:
 
     def fit(self, rows: np.ndarray, seed: int) -> tuple[Result, np.ndarray | None]:
         """The fit of some rows of the panel, and the entries of their S if they are wanted."""
-        S = estimate(self.dependence, self.panel.at(np.sort(rows)), **self.options)
+        S = self.estimate(rows)
         problem = Problem(S, self.k, seed, warm_start=self.warm_start)
         request = Request(n_init=1, options={"precision": "fast"})
         found = run(problem, request, handle_interrupt=False)
