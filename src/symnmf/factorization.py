@@ -295,6 +295,8 @@ def run(
     monitor = monitor or Monitor()
     limit = max_iterations(request.n_init) if max_iter is None else max_iter
     whole_number("max_iter", limit, 0)
+    if max_seconds is not None and not max_seconds >= 0:
+        raise InvalidInput("max_seconds", f"got {max_seconds:g}", "Pass a number of at least 0")
     require_checkpoint(resume, checkpoint)
     _require_same_request(problem, request, monitor, limit)
     warn_of_single_events(problem.S.provenance, problem.k)

@@ -13,6 +13,7 @@ import pytest
 import symnmf as sn
 from symnmf.cli.estimator_options import ESTIMATOR_OPTIONS
 from symnmf.data.samples import sp500_prices
+from symnmf.dependence.margins import MARGINS
 
 
 @pytest.fixture(scope="module")
@@ -206,3 +207,28 @@ def test_a_bug_is_called_one(run, prices, monkeypatch):
     text = run("rank", prices, code=4)
     assert "an error of symnmf, not of your data: RuntimeError" in text
     assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("fit FILE --k 3 --sheet Prices", "--sheet: got 'Prices', but FILE is no workbook"),
+        ("fit FILE --k 3 --seed abc", "'--seed': pass a whole number"),
+        ("fit FILE --k 3 --q zero", "'--q': pass a number"),
+        ("fit FILE --k 3 --margins gauss", "'gauss' is not one of frechet, pareto, gpd, none"),
+        ("fit FILE --k 3 --max-seconds -1", "--max-seconds: got -1. Pass a number of at least 0"),
+        ("fit FILE --k 3 --weights FILE", "Pass a table with a name and a weight in each line"),
+        ("bootstrap FILE --k 3 --draws 0", "--draws: got 0. Pass a whole number from 1"),
+    ],
+)
+def test_wrong_options_are_refused_in_the_words_of_the_door(run, prices, tmp_path, command, words):
+    out = ["--out", tmp_path / "o"] if command.startswith("fit") else []
+    said = run(*command.replace("FILE", str(prices)).split(), *out, code=2)
+    said = " ".join(said.replace("│", " ").split())
+    assert words.replace("FILE", str(prices)) in said
+    assert not (tmp_path / "o" / "model.json").exists()
+
+
+def test_the_margins_are_those_of_the_library():
+    option = next(o for o in ESTIMATOR_OPTIONS if o.keyword == "margins")
+    assert option.choices == MARGINS

@@ -221,5 +221,12 @@ def test_sentences_name_the_true_reason():
         sn.tail_dependence(panel, estimator="chi", q=0.05, allow_few=True)
     with pytest.raises(SymnmfError, match=r"leaves 1 exceedance of 10 .*a table with more rows"):
         sn.tail_dependence(losses(5, 10), estimator="chi", q=0.1)
-    with pytest.raises(SymnmfError, match="leaves 26 exceedances of 52 .*a table with more rows"):
-        sn.tail_dependence(losses(5, 52))
+    with pytest.raises(SymnmfError, match="leaves 20 exceedances of 40 .*a table with more rows"):
+        sn.tail_dependence(losses(5, 40), estimator="semicorrelation")
+
+
+def test_a_year_of_weekly_prices_is_enough_for_weights_by_rank():
+    for estimator in ("semicorrelation", "ramp"):
+        assert sn.tail_dependence(losses(5, 51), estimator=estimator).n == 5
+    with pytest.raises(SymnmfError, match="leaves 25 exceedances of 51 .*At least 30"):
+        sn.tail_dependence(losses(5, 51), estimator="chi", q=0.5)

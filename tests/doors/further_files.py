@@ -222,6 +222,11 @@ def vendors() -> None:
 
 def calendars() -> None:
     """Dates of many countries and agencies."""
+    sas = [f"{d:%d%b%Y}:00:00:00".upper() for d in DAYS]
+    reads("sas_datetime20.csv", text(dates=sas, corner="DATE"))
+    weeks = [f"{2021 + i // 52}{i % 52 + 1:02d}" for i in range(len(DAYS))]
+    words = ["'Week'", "in no known form", "2024-12-31"]
+    refused("week_numbers.csv", text(dates=weeks, corner="Week"), words)
     months = {
         "spanish": (["enero", "febrero", "marzo"], "{d} de {m} de {y}"),
         "french": (["janvier", "février", "mars"], "{d} {m} {y}"),

@@ -42,6 +42,10 @@ OPTION_OF = {
     "force": "--force",
     "resume": "--resume",
     "window": "--window",
+    "draws": "--draws",
+    "block": "--block",
+    "half_life": "--half-life",
+    "resamples": "--resamples",
     "step": "--step",
     "most": "--most",
     "observations": "--observations",
@@ -77,6 +81,14 @@ AGAIN = dict.fromkeys(
 AGAIN["fit"] = " The run is saved: the same command with --resume continues."
 
 
+#: What the parser of options says → what is wrong, in the words of a person.
+NOT_A = {
+    "valid integer": "pass a whole number, such as 10",
+    "valid number": "pass a number, such as 0.5",
+    "valid boolean": "pass true or false",
+}
+
+
 class Commands(TyperGroup):
     """All commands; an interrupted command prints how to continue."""
 
@@ -87,6 +99,10 @@ class Commands(TyperGroup):
         try:
             with speaking(OPTION_OF):
                 return super().invoke(context)
+        except typer.BadParameter as wrong:
+            plain = next((words for said, words in NOT_A.items() if said in wrong.message), None)
+            wrong.message = plain or wrong.message
+            raise
         except KeyboardInterrupt as stop:
             from symnmf.distributed import RESUME_ME, Stopped, exit_code, process_number
 

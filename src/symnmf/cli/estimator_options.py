@@ -76,7 +76,8 @@ ESTIMATOR_OPTIONS = (
     ),
     EstimatorOption(
         "margins", "--margins", "margins", str,
-        "Margins of the tail dependence; the default is that of tail_dependence.",
+        "Margins of --estimator global and pairwise; the default is that of tail_dependence.",
+        ("frechet", "pareto", "gpd", "none"),
     ),
     EstimatorOption(
         "decluster", "--decluster", "decluster", int,

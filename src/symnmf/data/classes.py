@@ -44,14 +44,18 @@ def read_classes(path: str | Path) -> dict[str, str]:
         >>> read_classes(path)
         {'XOM': 'energy', 'KO': 'food'}
     """
-    path = Path(path)
-    names, columns, places = _columns(path)
+    return _read_words(Path(path), "class")
+
+
+def _read_words(path: Path, what: str) -> dict[str, str]:
+    """A word for each name: its class, or its weight."""
+    names, columns, places = _columns(path, what)
     if len(columns) < 2:
         raise InvalidFile(
-            str(path), f"has {len(columns)} column", "Write a name and a class in each line"
+            str(path), f"has {len(columns)} column", f"Write a name and a {what} in each line"
         )
     first, second = _roles(names)
-    _check_words(path, columns[first], columns[second])
+    _check_words(path, columns[first], columns[second], what)
     found: dict[str, str] = {}
     empty = 0
     for name, kind, place in zip(columns[first], columns[second], places, strict=True):
@@ -62,12 +66,12 @@ def read_classes(path: str | Path) -> dict[str, str]:
             continue
         if found.get(name, kind) != kind:
             raise InvalidFile(
-                str(path), f"{place} gives {name!r} a second class", "Keep one of them"
+                str(path), f"{place} gives {name!r} a second {what}", "Keep one of them"
             )
         found[name] = kind
     if not found:
         raise InvalidFile(
-            str(path), "gives no name a class", "Write a name and a class in each line"
+            str(path), f"gives no name a {what}", f"Write a name and a {what} in each line"
         )
     if empty:
         warnings.warn(
@@ -79,21 +83,22 @@ def read_classes(path: str | Path) -> dict[str, str]:
     return found
 
 
-def _check_words(path: Path, names: list[str], kinds: list[str]) -> None:
-    """Raise an error for a table of dates and numbers, which gives no name a class."""
+def _check_words(path: Path, names: list[str], kinds: list[str], what: str) -> None:
+    """Raise an error for a table of dates and numbers, which gives no name a class or weight."""
     dates = sum(way_of(name) is not None for name in names)
     fractions = sum("." in kind and is_number_text(kind) for kind in kinds)
     if names and dates > 0.8 * len(names) and fractions > 0.8 * len(kinds):
+        folder = "the folder of a run, or " if what == "class" else ""
         raise InvalidFile(
             str(path),
             f"holds dates and numbers such as {names[-1]!r} and {kinds[-1]!r}",
-            "Pass the folder of a run, or a table with a name and a class in each line",
+            f"Pass {folder}a table with a name and a {what} in each line",
         )
 
 
-def _columns(path: Path) -> tuple[list[str], list[list[str]], list[str]]:
+def _columns(path: Path, what: str) -> tuple[list[str], list[list[str]], list[str]]:
     """Headings, columns of text, and the place of each row."""
-    raw = _plain_rows(path)
+    raw = _plain_rows(path, what)
     if raw is not None:
         return raw
     found = read_file(path)
@@ -107,7 +112,7 @@ def _columns(path: Path) -> tuple[list[str], list[list[str]], list[str]]:
     return names, [_texts(frame.iloc[:, j]) for j in range(frame.shape[1])], places
 
 
-def _plain_rows(path: Path) -> tuple[list[str], list[list[str]], list[str]] | None:
+def _plain_rows(path: Path, what: str) -> tuple[list[str], list[list[str]], list[str]] | None:
     """A text file or a workbook by its rows, which need not hold a number."""
     from symnmf.data.file_formats import read_rows
 
@@ -123,7 +128,7 @@ def _plain_rows(path: Path) -> tuple[list[str], list[list[str]], list[str]] | No
             raise InvalidFile(
                 str(path),
                 f"line {cells.numbers[i]} has {len(row)} cell",
-                "Write a name and a class in each line",
+                f"Write a name and a {what} in each line",
             )
     padded = [(row + [""] * width)[:width] for row in rows]
     body = padded[1:]
@@ -169,7 +174,7 @@ def read_weights(path: str | Path) -> dict[str, float]:
         {'XOM': 0.25, 'KO': 0.75}
     """
     found: dict[str, float] = {}
-    words = read_classes(path)
+    words = _read_words(Path(path), "weight")
     style = find_style(words.values(), ";")
     for name, cell in words.items():
         number = style.parse(cell)

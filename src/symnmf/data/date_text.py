@@ -21,7 +21,7 @@ ORDERS = ("month-first", "day-first")
 YEAR_FIRST = "year-first"
 
 _TIME = (
-    r"(?:(?:[T,]|\s)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"(?:(?:[T,:]|\s)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
     r"\s*(?P<half>[ap]\.?m\.?)?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?|[A-Z]{3,4})?"
     r"(?:\[[\w/]+\])?"
 )

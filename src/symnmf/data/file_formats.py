@@ -86,6 +86,7 @@ def read_rows(path: Path, sheet: str | None = None) -> CellRows | None:
 
     Raises:
         InvalidFile: the file is missing or holds no table.
+        InvalidInput: a sheet was named, and the file is no workbook or has no such sheet.
     """
     if path.is_dir():
         raise InvalidFile(str(path), "is a folder", "Pass the path of a file")
@@ -96,6 +97,12 @@ def read_rows(path: Path, sheet: str | None = None) -> CellRows | None:
     with reading(path):
         with path.open("rb") as file:
             begin = file.read(16)
+        if sheet is not None and not begin.startswith((b"\xd0\xcf\x11\xe0", b"PK\x03\x04")):
+            raise InvalidInput(
+                "sheet",
+                f"got {sheet!r}, but {path} is no workbook",
+                "Leave it out, or pass an .xlsx or .xls file",
+            )
         if begin.startswith((b"PAR1", b"ARROW1", b"FEA1")):
             return None
         if begin.startswith(b"\xd0\xcf\x11\xe0"):

@@ -33,8 +33,9 @@ from symnmf.resources import require_memory
 
 #: Filters of the returns.
 VOLATILITIES = ("none", "ewma")
-#: Minimum of exceedances for an estimate.
-MIN_EXCEEDANCES = 30
+#: Minimum of exceedances for an estimate, and for weights by rank that grow into the tail: half of
+#: the 52 weeks of a year.
+MIN_EXCEEDANCES, MIN_GRADED = 30, 25
 #: The largest share of days that is taken as extreme.
 HALF = 0.5
 
@@ -292,17 +293,18 @@ class TailRequest:
 
     def enough(self, found: int, observations: int) -> None:
         """Raise an error if there are too few exceedances."""
-        if found >= (1 if self.allow_few else MIN_EXCEEDANCES):
+        least = MIN_EXCEEDANCES if self.weight in ("", "indicator") else MIN_GRADED
+        if found >= (1 if self.allow_few else least):
             return
         remedy = f"take a larger {called('q')}"
-        if observations < MIN_EXCEEDANCES or (self.rule.name == "q" and self.rule.value >= HALF):
+        if observations < least or (self.rule.name == "q" and self.rule.value >= HALF):
             longer = "pass a table with more rows"  # no share of these rows is enough
             remedy = f"{longer}, or {spelled('dependence', 'correlation')}"
         raise InvalidInput(
             self.rule.name,
             f"{self.rule.value:g} leaves {counted(found, 'exceedance')} of "
             f"{counted(observations, 'observation')}",
-            f"At least {MIN_EXCEEDANCES} are needed: {remedy}"
+            f"At least {least} are needed: {remedy}"
             + (f", or pass {spelled('allow_few', True)} for fewer" if offered("allow_few") else ""),
         )
 
