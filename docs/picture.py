@@ -4,6 +4,8 @@ python docs/picture.py demo/tpdm/report.html report.png 1100x1300
 python docs/picture.py demo/tpdm/report.html report-pictures.png 1100x1140 '#matrix'
 python docs/picture.py demo/tpdm/report.html report-events.png 1100x1000 '#events' dark
 python docs/picture.py demo/tpdm/report.html report-phone.png 390x1400 body dark
+python docs/picture.py symnmf-roll/report.html ribbon.png 1300x1000 '#ribbon'
+python docs/picture.py symnmf-roll/report.html ribbon-phone.png 390x1400 '#ribbon' dark
 python docs/picture.py results/steps-figure.html steps.png 780x440
 """
 
