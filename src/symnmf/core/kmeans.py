@@ -181,59 +181,6 @@ def kmeans(X: Tensor, k: int, rng: torch.Generator) -> Tensor:  # (n, d) -> (n,)
     return lloyd(ExplicitRows(X), centres, len(centres), PASSES_ON_ALL, _few_moved).labels
 
 
-def kmeans_batch(X: Tensor, k: int, rng: torch.Generator) -> Tensor:  # (b, d, n) -> (b, n)
-    """:func:`kmeans` of several small sets of directions at the same time.
-
-    Arguments:
-        X: (b, d, n) columns of unit length.
-        k: number of groups.
-        rng: generator on the CPU, for all of them.
-
-    Example:
-        >>> X = torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]).expand(2, -1, -1)
-        >>> labels = kmeans_batch(X, 2, torch.Generator().manual_seed(0))
-        >>> (labels[:, 0] == labels[:, 2]).tolist(), (labels[:, 0] == labels[:, 1]).tolist()
-        ([True, True], [False, False])
-    """
-    b, _, n = X.shape
-    places = _spread_batch(X, k, rng, 2 + int(log(k)))
-    centres = X.gather(2, places[:, None].expand(-1, X.shape[1], -1)).mT  # (b, k, d)
-    labels = torch.full((b, n), -1, device=X.device)
-    tiny = torch.finfo(X.dtype).tiny
-    for _ in range(MAX_LLOYD_PASSES):
-        fit, new = torch.bmm(centres, X).max(dim=1)
-        moved = int((new != labels).sum(dim=1).max())
-        labels = new
-        if moved <= MOVING_FRACTION * n:
-            break
-        member = torch.zeros(b, k, n, dtype=X.dtype, device=X.device).scatter_(1, new[:, None], 1)
-        sums = torch.bmm(member, X.mT)
-        empty = member.sum(dim=2) == 0
-        if bool(empty.any()):  # they get the columns that fit worst
-            worst = X.gather(2, fit.argsort(dim=1)[:, None, :k].expand(-1, X.shape[1], -1)).mT
-            sums = torch.where(empty[:, :, None], worst, sums)
-        centres = sums / torch.linalg.vector_norm(sums, dim=2, keepdim=True).clamp_(min=tiny)
-    return labels
-
-
-def _spread_batch(X: Tensor, k: int, rng: torch.Generator, trials: int) -> Tensor:  # (b, k)
-    """Greedy k-means++ of each set; a set with fewer distinct columns repeats some."""
-    b, d, n = X.shape
-    far = torch.ones(b, n, dtype=X.dtype, device=X.device)
-    chosen = []
-    for j in range(k):
-        weights = far.to(torch.float64).cumsum(1)
-        draws = torch.rand(b, 1 if j == 0 else trials, generator=rng, dtype=torch.float64)
-        places = torch.searchsorted(weights, draws.to(weights) * weights[:, -1:])
-        places = places.clamp_(max=n - 1)  # (b, trials)
-        drawn = X.gather(2, places[:, None].expand(-1, d, -1)).mT
-        near = torch.minimum(far[:, None], 1 - torch.bmm(drawn, X)).clamp_(min=0)
-        best = near.sum(dim=2).argmin(dim=1, keepdim=True)  # (b, 1)
-        chosen.append(places.gather(1, best))
-        far = near.gather(1, best[:, :, None].expand(-1, -1, n))[:, 0]
-    return torch.cat(chosen, dim=1)
-
-
 def _cluster(X: Tensor, k: int, rng: torch.Generator) -> Partition:
     """Greedy k-means++ and Lloyd's passes until few labels change."""
     rows = ExplicitRows(X)
