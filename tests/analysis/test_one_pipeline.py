@@ -91,9 +91,9 @@ def test_fit_passes_the_pipeline_once(prices, tmp_path, monkeypatch):
     made = {name: len(counter.calls) for name, counter in count.items()}
     assert made["analyse"] == made["load_data"] == made["gather"] == 1
     assert made["lock"] == made["write_set"] == 1
-    # The other kind of dependence is a second fit, four fits of halves of the days examine the
-    # number of groups, and one of two groups begins the tree; each is ordered once, never again.
-    assert made["solve"] == made["in_group_order"] == 2 + 4 + 1
+    # The other kind of dependence is a second fit, and one of two groups begins the tree; the
+    # halves of the days that examine the number of groups need no fit. Each is ordered once.
+    assert made["solve"] == made["in_group_order"] == 2 + 1
     # With the user's classes once; the other comparison is that of the two kinds of dependence.
     assert made["compare"] == 2
     assert sum("XOM" in args[1] and args[1]["XOM"] == "o" for args in count["compare"].calls) == 1
