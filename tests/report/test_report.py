@@ -311,7 +311,7 @@ def test_the_verdict_says_what_is_weak():
 
 
 def test_too_little_for_the_other_kind(panel):
-    few = replace(panel, values=panel.values[-50:], dates=panel.dates[-50:])
+    few = replace(panel, values=panel.values[-40:], dates=panel.dates[-40:])
     S = sn.abs_correlation(few)
     content = gather(sn.Analysis.of(sn.factorize(S, 3), S, panel=few))
     assert content.other is None

@@ -41,8 +41,8 @@ class ResampledRows:
         options: further arguments of the estimator.
 
     Example:
-        >>> X = np.random.default_rng(0).normal(size=(60, 3))
-        >>> panel = Panel(X, ("a", "b", "c"))
+        >>> from symnmf.data.panel import read_panel
+        >>> panel = read_panel(np.random.default_rng(0).normal(size=(60, 3)), kind="returns")
         >>> rows = np.arange(60) // 2
         >>> counted = ResampledRows(panel, "correlation", {})(rows).to_dense()
         >>> bool(torch.allclose(counted, abs_correlation(panel.at(rows)).to_dense()))
