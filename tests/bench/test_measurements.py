@@ -108,16 +108,10 @@ def test_other_digits_are_compared_and_not_shown(tmp_path, monkeypatch):
     assert len(store.results("toy")) == 2
 
 
-#: Studies that take hours and have no results yet (the reasons are in bench/paper_cells.toml), and
-#: measurements that need an idle machine.
-NOT_RUN_YET = {"tailcosts"}
-
-
 def test_published_records_have_the_keys_of_their_content():
     names = Store(RESULTS).benchmarks()
     every = set(study_names()) | set(measurement_names())
-    assert every - set(names) == NOT_RUN_YET
-    assert set(names) <= every
+    assert set(names) == every
     for name in names:
         records = Store(RESULTS).results(name)
         assert len({record["key"] for record in records}) == len(records)
