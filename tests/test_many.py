@@ -113,7 +113,7 @@ def test_bootstrap_does_not_depend_on_the_number_of_threads(two_threads):
 
 
 def test_the_next_item_is_made_while_one_is_used(monkeypatch):
-    made = []
+    made, threads = [], []
 
     def items(last):
         for number in range(last):
@@ -121,7 +121,8 @@ def test_the_next_item_is_made_while_one_is_used(monkeypatch):
             yield number
         raise ValueError("the end")
 
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    monkeypatch.setattr(torch, "set_num_threads", threads.append)
     ahead = one_ahead(items(3))
     assert next(ahead) == 0
     for _ in range(200):
@@ -133,6 +134,8 @@ def test_the_next_item_is_made_while_one_is_used(monkeypatch):
     assert [next(ahead), next(ahead)] == [1, 2]
     with pytest.raises(ValueError, match="the end"):
         next(ahead)
+    assert sorted(threads[:2]) == [1, 2]  # one there, two here
+    assert threads[2:] == [3]  # as before
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
     made.clear()
     ahead = one_ahead(items(3))
@@ -151,6 +154,7 @@ def test_windows_do_not_depend_on_what_is_made_ahead(monkeypatch):
 def roll_with(monkeypatch, threads, X, dependence):
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        patch.setattr("symnmf.worker_threads.torch.get_num_threads", lambda: threads)
+        patch.setattr(torch, "get_num_threads", lambda: threads)
+        patch.setattr(torch, "set_num_threads", lambda number: None)
         found = sn.rolling(X, 100, 40, 3, dependence, draws=0, n_init=1)
     return [w.result.H for w in found.windows]

@@ -56,7 +56,9 @@ def in_order(jobs: Iterable[Callable[[], T]], threads: int | None = None) -> Ite
 def one_ahead(items: Iterator[T]) -> Iterator[T]:
     """The items of an iterator; the next is made on another thread while the caller uses one.
 
-    With one thread of torch there is nothing to gain, and items are made as they are needed.
+    One thread of torch makes the items, and the caller has the others until the last item: more
+    would wait for each other. With one thread there is nothing to gain, and items are made as they
+    are needed.
 
     Arguments:
         items: the iterator. One thread at a time uses it, so that it may keep a state.
@@ -65,15 +67,20 @@ def one_ahead(items: Iterator[T]) -> Iterator[T]:
         >>> list(one_ahead(iter("abc")))
         ['a', 'b', 'c']
     """
-    if torch.get_num_threads() <= 1:
+    before = torch.get_num_threads()
+    if before <= 1:
         yield from items
         return
 
     def following() -> list[T]:
         return list(islice(items, 1))
 
-    with ThreadPoolExecutor(1, "symnmf") as pool:
-        coming = pool.submit(copy_context().run, following)
-        while item := coming.result():
+    with ThreadPoolExecutor(1, "symnmf", torch.set_num_threads, (1,)) as pool:
+        try:
             coming = pool.submit(copy_context().run, following)
-            yield item[0]
+            torch.set_num_threads(before - 1)
+            while item := coming.result():
+                coming = pool.submit(copy_context().run, following)
+                yield item[0]
+        finally:
+            torch.set_num_threads(before)
