@@ -93,6 +93,12 @@ def test_groups_above_noise_are_counted_although_fewer_predict_best(monkeypatch)
     assert found.words == "7 groups; 3 to 7 do nearly as well"
 
 
+def test_the_first_reason_names_a_limit_that_decides():
+    found = suggest_rank(panel_with([5] * 16, T=500, noise=0.7), dependence="correlation")
+    assert found.by_noise > found.k == 12  # 1.5 ⌊√80⌋
+    assert found.reasons[0].endswith("12 is the largest number considered for 80 instruments")
+
+
 @pytest.mark.parametrize("dependence", ["correlation", "tail"])
 @pytest.mark.parametrize("common", [0.0, 1.0])
 def test_noise_and_one_factor_have_no_groups(dependence, common):

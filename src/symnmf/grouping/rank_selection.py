@@ -186,9 +186,9 @@ def suggest_for_panel(
     if split.common:
         decided += f"; one of {k} factors is common to all"
         k, low = k - 1, min(low, k - 1)
+    if found.capped and b >= most:
+        decided += f"; {most} is the largest number considered{found.capped}"
     reasons = [decided]
-    if found.capped and k >= most:
-        reasons.append(f"{most} is the largest number considered{found.capped}")
     agreement: dict[int, float | None] = {}
     if compare_starts:
         twin = Problem(found.problem.surrogate, k, seed)
