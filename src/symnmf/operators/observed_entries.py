@@ -109,7 +109,7 @@ class ObservedEntries(ObservedMatrix):
 
     def __init__(self, S: Tensor, weights: Tensor, names: Sequence[str] | None = None):
         self.n, self.dtype, self.device, self.names = len(S), S.dtype, S.device, names
-        self.weights = weights
+        self.weights = weights.to(S.dtype)  # products with truth values are four times slower
         self.S = torch.where(weights > 0, S * weights, torch.zeros((), dtype=S.dtype))  # W ∘ S
         self.share = float((weights > 0).sum()) / self.n**2
         total = frob_sq = mass = 0.0
@@ -120,6 +120,7 @@ class ObservedEntries(ObservedMatrix):
             total += float((w * values).sum())
             frob_sq += float((w * values.square()).sum())
             mass += float(w.sum())
+        self._is_mask = weights.dtype == torch.bool or bool(((weights == 0) | (weights == 1)).all())
         self.mass, self._frob_sq, self._mean = mass, frob_sq, total / max(mass, 1e-300)
         self._diag = torch.where(weights.diagonal() > 0, S.diagonal(), 0)
 
@@ -127,19 +128,23 @@ class ObservedEntries(ObservedMatrix):
         """Z X, where X also completes Z."""
         out = X @ (X.T @ X)
         for part in row_chunks(self.n, self.n):
-            R = (X[part] @ X.T).mul_(self.weights[part]).neg_().add_(self.S[part])
-            out[part] += R @ X
+            out[part] += self._residual(X, part) @ X
         return out
 
     def error(self, H: Tensor) -> float:
         """Σ W (S − H Hᵀ)² / Σ W S²."""
         total = 0.0
         for part in row_chunks(self.n, self.n):
-            w = self.weights[part].to(torch.float64)
-            fit = (H[part] @ H.T).to(torch.float64)
-            known = torch.where(w > 0, self.S[part].to(torch.float64) / w.clamp(min=1e-300), 0)
-            total += float((w * (known - fit).square()).sum())
+            R = self._residual(H, part).to(torch.float64)
+            if not self._is_mask:
+                R.div_(self.weights[part].to(torch.float64).clamp(min=1e-300).sqrt())
+            total += float(R.square_().sum())
         return total / self._frob_sq
+
+    def _residual(self, H: Tensor, part: slice) -> Tensor:  # (rows of the part, n)
+        """W ∘ (S − H Hᵀ)."""
+        fit = H[part] @ H.T
+        return torch.addcmul(self.S[part], self.weights[part], fit, value=-1, out=fit)
 
     def block(self, i: Tensor, j: Tensor) -> Tensor:
         """Observed entries, zero where there is none."""
