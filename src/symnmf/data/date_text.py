@@ -60,6 +60,7 @@ PATTERNS = {
 }
 _PLAIN_NUMBER, _EIGHT = re.compile(r"[-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?"), re.compile(r"\d{8}(\.0)?")
 _COMPILED = {name: re.compile(text, re.IGNORECASE) for name, text in PATTERNS.items()}
+_PLAIN_DATE = re.compile(r"(?:1[7-9]|2[01])[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _DAY = timedelta(days=1)
 #: Longest step in terms of the usual one, of dates at even steps and of dates that are not.
 EVEN_STEPS, UNEVEN_STEPS = 2.0, 10.0
@@ -118,6 +119,8 @@ def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
             only order that fits all cells, or the one in which the rows are in order of time.
     """
     codes, cells = pd.factorize(column.to_numpy(dtype=object), use_na_sentinel=False)
+    if (plain := _plain_dates(cells)) is not None:
+        return ReadDates(plain[codes])
     filled = np.array([not is_missing(cell) for cell in cells], dtype=bool)
     if not filled.any():
         return None
@@ -154,6 +157,16 @@ def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
     return ReadDates(
         out[codes].astype("datetime64[ns]"), tuple(notes), tuple(np.flatnonzero(rows_bad)), doubt
     )
+
+
+def _plain_dates(cells: Any) -> np.ndarray | None:
+    """The stamps of cells that are all dates as 2024-12-31; None for others."""
+    if not len(cells) or not all(isinstance(c, str) and _PLAIN_DATE.fullmatch(c) for c in cells):
+        return None
+    try:
+        return np.array(list(cells), dtype="datetime64[D]").astype("datetime64[ns]")
+    except ValueError:
+        return None  # there is no such day
 
 
 def _short(parts: list[Any], stamps: list[Any]) -> bool:

@@ -44,6 +44,8 @@ FIELDS = frozenset(
 OF_ONE = frozenset(
     ["open", "high", "low", "close", "adj close", "volume", "price", "vol", "change %"]
 )
+#: Names, at most, that are no fields among those of a table of fields.
+OTHER_NAMES, MANY_NAMES = 2, 4
 #: Fields in other languages.
 FIELD_WORDS = {
     word: field
@@ -148,11 +150,15 @@ def _joined(raw: RawTable) -> None:
     after = re.compile(rf"\(?'?(?P<name>.+?){marks}(?P<field>{words})'?\)?", re.IGNORECASE)
     before = re.compile(rf"\(?'?(?P<field>{words}){marks}(?P<name>.+?)'?\)?", re.IGNORECASE)
     for pattern in (after, before):
-        found = [
-            None if field_name(name) in FIELDS else pattern.fullmatch(name) for name in raw.names
-        ]
+        found: list[re.Match[str] | None] = []
+        others = 0
+        for name in raw.names:
+            found.append(None if field_name(name) in FIELDS else pattern.fullmatch(name))
+            others += found[-1] is None
+            if others > OTHER_NAMES:
+                break
         hits = [m for m in found if m is not None]
-        if len(hits) < max(2, len(raw.names) - 2):
+        if len(hits) < max(2, len(raw.names) - OTHER_NAMES):
             continue
         fields = {field_name(m["field"]) for m in hits}
         if len(fields) < 2:
@@ -192,11 +198,11 @@ def check_one_instrument(raw: RawTable, names: list[str]) -> None:
         raw: the table.
         names: names of its columns, without that of the dates.
     """
+    if sum(field_name(name) in OF_ONE for name in names[:MANY_NAMES]) < 2:
+        return
     words = [field_name(name) for name in names]
-    if (
-        len(words) >= 2
-        and sum(w in OF_ONE for w in words) >= max(2, len(words) - 2)
-        and ("volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words))
+    if sum(w in OF_ONE for w in words) >= max(2, len(words) - OTHER_NAMES) and (
+        "volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words)
     ):
         raise InvalidTable(
             raw.argument,

@@ -30,6 +30,8 @@ FOOTERS = re.compile(
     r"eof|\*)\b",
     re.IGNORECASE,
 )
+#: Cells, one a line, that are numbers without any doubt; eight digits may be a date.
+_PLAIN_CELLS = re.compile(rf"(?:(?!\d{{8}}$){PLAIN.pattern}(?:\n(?!\Z)|\Z))+", re.MULTILINE)
 #: Cells that are listed in a message.
 LISTED = 5
 
@@ -174,7 +176,7 @@ def kind_of(cell: str) -> str:
 
 def _is_plain(cell: str) -> bool:
     """Whether a cell is a number that needs no second look; eight digits may be a date."""
-    return PLAIN.fullmatch(cell) is not None and not (len(cell) == 8 and cell.isdigit())
+    return _PLAIN_CELLS.fullmatch(cell) is not None
 
 
 def _column_kinds(rows: list[list[str]]) -> dict[int, str]:
@@ -184,7 +186,7 @@ def _column_kinds(rows: list[list[str]]) -> dict[int, str]:
     kinds = {}
     for j, column in enumerate(zip_longest(*rows)):
         cells = [cell for cell in column if cell is not None]
-        if cells and all(map(_is_plain, cells)):
+        if cells and _PLAIN_CELLS.fullmatch("\n".join(cells)):
             kinds[j] = "number"
             continue
         seen = Counter(map(kind_of, cells))

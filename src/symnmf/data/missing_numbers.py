@@ -20,11 +20,11 @@ def drop_empty(work: Table) -> None:
     Arguments:
         work: the table; it is changed.
     """
-    holes = np.isnan(work.values)
-    if not holes.size:
+    if not work.values.size:
         return
-    drop_columns(work, holes.all(axis=0), "without any number")
-    empty = np.isnan(work.values).all(axis=1)
+    drop_columns(work, np.isnan(np.fmax.reduce(work.values, axis=0)), "without any number")
+    empty = np.isnan(work.values[:, 0]) if work.values.shape[1] else np.ones(len(work.values), bool)
+    empty[empty] = np.isnan(work.values[empty]).all(axis=1)
     if empty.any() and not empty.all():
         work.keep_rows(~empty)
         work.steps.append(f"{counted(int(empty.sum()), 'row')} without any number left out")

@@ -255,9 +255,9 @@ def _check_names(work: Table) -> None:
 
 def check_numbers(work: Table) -> None:
     """Raise an error where a number is infinite."""
-    bad = np.isinf(work.values)
-    if bad.any():
-        i, j = np.argwhere(bad)[0]
+    extremes = [f.reduce(work.values, axis=None, initial=0.0) for f in (np.fmin, np.fmax)]
+    if np.isinf(extremes).any():
+        i, j = np.argwhere(np.isinf(work.values))[0]
         raise InvalidTable(
             "table",
             f"{work.row_words(i)}, column {work.names[j]!r} is infinite",
@@ -342,8 +342,9 @@ def to_returns(work: Table, returns: str) -> None:
             changes = np.diff(np.log(work.values), axis=0)
         else:
             changes = work.values[1:] / work.values[:-1] - 1
-    work.keep_rows(np.arange(1, len(work.values)))
     work.values = changes
+    work.dates = None if work.dates is None else work.dates[1:]
+    work.numbers = None if work.numbers is None else work.numbers[1:]
     check_numbers(work)
     work.steps.append(f"{returns} returns of prices")
     after = int(np.isnan(work.values).sum())
@@ -380,10 +381,8 @@ def _note_gaps(work: Table, noun: str) -> None:
 def drop_constant(work: Table) -> None:
     """Leave out columns that never change."""
     with np.errstate(invalid="ignore", over="ignore"):
-        high, low = (
-            f(work.values, axis=0, initial=s, where=~np.isnan(work.values))
-            for f, s in ((np.max, -np.inf), (np.min, np.inf))
-        )
+        high = np.fmax.reduce(work.values, axis=0, initial=-np.inf)  # passes over missing numbers
+        low = np.fmin.reduce(work.values, axis=0, initial=np.inf)
         size = np.maximum(np.abs(high), np.abs(low))
         constant = ~(high - low > 1e-12 * size)
     drop_columns(work, constant, "without any change")

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from symnmf.data.column_medians import column_medians
 from symnmf.data.table_model import Table
 from symnmf.display import counted
 from symnmf.errors import InvalidTable, offered, spelled
@@ -26,6 +27,8 @@ LEVEL_AMONG_RETURNS = 20.0
 STRETCH = 250
 #: Columns of a wide table, at most, of which the behaviour of the usual one is found.
 USUAL_COLUMNS = 300
+#: Rows, at least, by which most columns are told from all others.
+TWIN_ROWS = 20
 #: Numbers that stand for missing ones.
 SENTINELS = (
     -99.0,
@@ -100,17 +103,17 @@ def infer_kind(work: Table) -> str:
         )
     if x.shape[1]:
         with np.errstate(all="ignore"):
-            low = np.nanmin(x, axis=0)
+            low = np.fmin.reduce(x, axis=0)
             steady = np.nanmedian(_step_share(_some_columns(x))) < LEVEL_STEP
             bad = work.values <= 0
-            if bad.any() and (_median(x) > 0).all():
+            if bad.any() and (column_medians(x) > 0).all():
                 few = steady and bad.mean() < FEW
                 if few or (len(x) >= ENOUGH_ROWS and _signs_flip(x)):
                     _not_prices(work, bad)
             if (low > 0).all() and steady:
                 return "prices"
-            middle = _median(x)
-            spread = _median(np.abs(x - middle))
+            middle = column_medians(x)
+            spread = column_medians(np.abs(x - middle))
             centred = np.abs(middle) < np.maximum(spread, 1e-12)
             moving = spread > 0
             low, centred = (low[moving], centred[moving]) if moving.any() else (low, centred)
@@ -150,13 +153,13 @@ def _check_returns(work: Table) -> None:
     if len(x) < ENOUGH_ROWS or not x.shape[1] or np.isnan(x).all(axis=0).any():
         return
     with np.errstate(all="ignore"):
-        low = np.nanmin(work.values, axis=0)
+        low = np.fmin.reduce(work.values, axis=0)
         signed = low < 0
         if signed.all():
             return
-        middle = np.abs(_median(x))
+        middle = np.abs(column_medians(x))
         levels = (low >= 0) & (_step_share(x) < LEVEL_STEP) & (middle > 0)
-        usual = np.median(_median(np.abs(x[:, signed]))) if signed.any() else 0.0
+        usual = np.median(column_medians(np.abs(x[:, signed]))) if signed.any() else 0.0
     if levels.mean() > 0.8 and not signed.any():
         as_prices = "--prices" if not offered("kind") else "kind='prices'"
         raise InvalidTable(
@@ -233,7 +236,7 @@ def _signs_flip(x: np.ndarray) -> bool:
 def _step_share(x: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)
     """The usual step relative to the usual size of each column."""
     with np.errstate(all="ignore"):
-        share: np.ndarray = _median(np.abs(np.diff(x, axis=0))) / _median(np.abs(x))
+        share: np.ndarray = column_medians(np.abs(np.diff(x, axis=0))) / column_medians(np.abs(x))
     return share
 
 
@@ -250,13 +253,12 @@ def _some_columns(x: np.ndarray) -> np.ndarray:  # (T, n) -> (T, m)
     return x[:, :: -(-x.shape[1] // USUAL_COLUMNS)] if x.shape[1] else x
 
 
-def _median(x: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)
-    """Medians of the columns without the missing numbers."""
-    if np.isnan(x).any():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return np.asarray(np.nanmedian(x, axis=0))
-    return np.asarray(np.median(x, axis=0))
+def _equal_sums(values: np.ndarray) -> np.ndarray:  # (T, n) -> (p, 2)
+    """Pairs of columns with the same sum."""
+    keys = np.nan_to_num(values).sum(axis=0)
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(np.diff(keys[order]) == 0)
+    return np.column_stack([order[same], order[same + 1]])
 
 
 def note_twins(work: Table) -> None:
@@ -267,10 +269,9 @@ def note_twins(work: Table) -> None:
     """
     if len(work.values) < ENOUGH_ROWS:
         return
-    keys = np.nan_to_num(work.values).sum(axis=0)
-    order = np.argsort(keys, kind="stable")
-    same = np.flatnonzero(np.diff(keys[order]) == 0)
-    pairs = [(int(order[i]), int(order[i + 1])) for i in same]
+    some = work.values[:: max(1, len(work.values) // TWIN_ROWS)]
+    alike = np.unique(_equal_sums(some))  # few columns are left
+    pairs = alike[_equal_sums(work.values[:, alike])].tolist()
     twins = [
         f"{work.names[max(p)]} (as {work.names[min(p)]})"
         for p in pairs

@@ -30,8 +30,9 @@ def treat_suspects(
     if kind == "values":
         return ()
     found = find_jumps(work.values, logs=kind == "prices" and returns == "log")
-    stale = find_stale(work.values)
-    filled = int(filled_rows(work.values).sum()) if len(work.values) >= ENOUGH_ROWS else 0
+    still = filled_rows(work.values)
+    stale = find_stale(work.values, still)
+    filled = int(still.sum()) if len(work.values) >= ENOUGH_ROWS else 0
     suspects = [
         Suspect(work.names[j], t, _when(work, t), count, what, words, float(work.values[t, j]))
         for t, j, count, what, words in found

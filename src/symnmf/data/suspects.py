@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symnmf.data.column_medians import column_medians
 from symnmf.display import counted
 
 if TYPE_CHECKING:
@@ -96,46 +97,69 @@ def find_jumps(values: np.ndarray, logs: bool) -> list[tuple[int, int, int, str,
         return []
     unit = 1.0 if logs else _unit(values)
     with np.errstate(all="ignore"):
-        if not max(np.nanmax(values, initial=0), -np.nanmin(values, initial=0)) > 0.9 * JUMP * unit:
+        least, most = (f.reduce(values, axis=None, initial=0.0) for f in (np.fmin, np.fmax))
+        if not max(most, -least) > 0.9 * JUMP * unit:
             return []
     r = values if logs else _as_logs(values / unit)
-    jumps = np.abs(r) > JUMP
-    if not jumps.any():
+    size = np.abs(r)
+    places = np.flatnonzero(np.asfortranarray(size > JUMP).T)
+    if not len(places):
         return []
-    rows = np.flatnonzero(jumps.any(axis=1))
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        scale = 1.4826 * _moving_size(r)
-        large = jumps & (np.abs(r) > DEVIATIONS * scale)
-        crowd = np.full(T, np.inf)
-        crowd[rows] = np.nanmedian(np.abs(r[rows]) / scale, axis=1)
-    ordinary = (crowd < ORDINARY) & (large.sum(axis=1) <= max(1, TOGETHER * n))
-    found, used = [], np.zeros_like(large)
-    for j in np.flatnonzero(large.any(axis=0)):
-        rows = np.flatnonzero(large[:, j] & ordinary)
-        for t in rows:
-            if used[t, j]:
-                continue
-            usual = _usual(r[:, j], int(t))
-            if abs(r[t, j]) < DEVIATIONS * usual:
-                continue
-            back = _back(r[:, j], int(t), rows, usual)
-            if back is not None:
-                used[t : back + 1, j] = True
-                words = f"×{np.exp(r[t, j]):.3g} and back after {counted(back - int(t), 'row')}"
-                found.append((int(t), int(j), back - int(t) + 1, "jump and back", words))
-            elif (ratio := _ratio(float(r[t, j]), usual)) and _calm(r[:, j], int(t), usual):
-                found.append((int(t), int(j), 1, "split", ratio))
+    columns, days = np.divmod(places, T)  # in the order of the columns, then of the days
+    np.copyto(size, np.nan, where=size == 0)
+    scale = 1.4826 * column_medians(size)
+    large = size[days, columns] > DEVIATIONS * scale[columns]
+    days, columns = days[large], columns[large]
+    alone = np.bincount(days, minlength=T) <= max(1, TOGETHER * n)
+    days, columns = days[alone[days]], columns[alone[days]]
+    needed = _may_be_errors(r[days, columns], days, columns)
+    days, columns = days[needed], columns[needed]
+    rows = np.unique(days)
+    with np.errstate(all="ignore"):
+        crowd = column_medians((np.abs(r[rows]) / scale).T)
+    ordinary = np.isin(days, rows[crowd < ORDINARY])
+    days, columns = days[ordinary], columns[ordinary]
+    found = []
+    for j in np.unique(columns).tolist():
+        found += _errors_of(r[:, j], j, days[columns == j])
     return sorted(found)
 
 
-def _moving_size(r: np.ndarray) -> np.ndarray:  # (T, n) -> (n,)
-    """Median size of the returns of each instrument that are not zero."""
-    size = np.abs(r)
-    if not np.isnan(r).any() and (r != 0).all():
-        return np.asarray(np.median(size, axis=0))
-    size[size == 0] = np.nan
-    return np.asarray(np.nanmedian(size, axis=0))
+def _may_be_errors(jumps: np.ndarray, days: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Which jumps are near the ratio of a split, or near one of the other direction."""
+    out = np.zeros(len(jumps), dtype=bool)
+    for ratios, side in ((FORWARD, jumps < 0), (REVERSE, jumps > 0)):
+        apart = np.abs(np.log(ratios)[:, None] - np.abs(jumps[side])).min(axis=0)
+        out[side] = apart <= RATIO_TOLERANCE
+    for step in range(1, BACK_ROWS + 1):
+        one, other = slice(None, -step), slice(step, None)
+        pair = (columns[one] == columns[other]) & (days[other] - days[one] <= BACK_ROWS)
+        pair &= jumps[one] * jumps[other] < 0
+        out[one] |= pair
+        out[other] |= pair
+    return out
+
+
+def _errors_of(
+    column: np.ndarray, j: int, rows: np.ndarray
+) -> list[tuple[int, int, int, str, str]]:
+    """The jumps of an instrument that go back or match a split, among those of ordinary days."""
+    found, last = [], -1
+    for t in rows.tolist():
+        if t <= last:
+            continue
+        jump = float(column[t])
+        usual = _usual(column, t)
+        if abs(jump) < DEVIATIONS * usual:
+            continue
+        back = _back(column, t, rows, usual)
+        if back is not None:
+            last = back
+            words = f"×{np.exp(jump):.3g} and back after {counted(back - t, 'row')}"
+            found.append((t, j, back - t + 1, "jump and back", words))
+        elif (ratio := _ratio(jump, usual)) and _calm(column, t, usual):
+            found.append((t, j, 1, "split", ratio))
+    return found
 
 
 def _unit(values: np.ndarray) -> float:
@@ -190,11 +214,12 @@ def _ratio(r: float, usual: float) -> str | None:
     return ratio if r < 0 else ":".join(reversed(ratio.split(":")))
 
 
-def find_stale(values: np.ndarray) -> list[tuple[int, int, int]]:
+def find_stale(values: np.ndarray, filled: np.ndarray | None = None) -> list[tuple[int, int, int]]:
     """Stretches of returns of exactly zero.
 
     Arguments:
         values: (T, n) returns.
+        filled: (T,) rows of :func:`filled_rows`, where they are known.
 
     Returns:
         First row, column and number of rows of each stretch.
@@ -208,18 +233,18 @@ def find_stale(values: np.ndarray) -> list[tuple[int, int, int]]:
     T, n = values.shape
     if T < MIN_ROWS or n < 1:
         return []
-    zero = np.zeros((T + 2, n), dtype=np.int8)
-    zero[1:-1] = values == 0
-    zero[1:-1][filled_rows(values)] = 0
+    some = values[:: STALE_ROWS // 2] == 0  # a stale stretch has two such rows, one after another
+    columns = np.flatnonzero((some[1:] & some[:-1]).any(axis=0))
+    if not len(columns):
+        return []
+    zero = np.zeros((T + 2, len(columns)), dtype=np.int8)
+    zero[1:-1] = values[:, columns] == 0
+    zero[1:-1][filled_rows(values) if filled is None else filled] = 0
     change = np.diff(zero, axis=0)
-    found = []
-    for j in np.flatnonzero((change == 1).any(axis=0)):
-        starts, ends = np.flatnonzero(change[:, j] == 1), np.flatnonzero(change[:, j] == -1)
-        long = ends - starts >= STALE_ROWS
-        found += [
-            (int(s), int(j), int(e - s)) for s, e in zip(starts[long], ends[long], strict=True)
-        ]
-    return sorted(found)
+    (where, starts), (_, ends) = np.nonzero(change.T == 1), np.nonzero(change.T == -1)
+    long = ends - starts >= STALE_ROWS
+    stretches = zip(starts[long], columns[where[long]], (ends - starts)[long], strict=True)
+    return sorted((int(t), int(j), int(count)) for t, j, count in stretches)
 
 
 def filled_rows(values: np.ndarray) -> np.ndarray:  # (T, n) -> (T,)

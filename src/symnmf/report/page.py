@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from importlib.resources import files as resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -20,6 +22,9 @@ from symnmf.report.embed import embedded_size, script_json
 from symnmf.report.history_page import render_history
 from symnmf.report.svg_figures import drawn
 from symnmf.report.words import share
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 #: Bytes that a page should have at most, and those of a table to save that always stays.
 PAGE_BYTES, SMALL_TABLE = 1_000_000, 20_000
@@ -86,12 +91,6 @@ def render(content: Content) -> str:
 
 
 def _render(content: Content, picture: Callable[..., Markup]) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    loader = PackageLoader("symnmf.report", "templates")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
     scripts = [_script(_read("report.js"))]
     hashes = " ".join(f"'sha256-{_digest(text)}'" for text in scripts)
     policy = (
@@ -103,7 +102,7 @@ def _render(content: Content, picture: Callable[..., Markup]) -> str:
         "leaders": {card.number: card.heading for card in content.cards},
         "downloads": content.downloads,
     }
-    page = environment.get_template("report.html").render(
+    page = _template().render(
         c=content,
         picture=picture,
         share=share,
@@ -114,6 +113,18 @@ def _render(content: Content, picture: Callable[..., Markup]) -> str:
         colors=GROUP_COLORS,
     )
     return page.lstrip().encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _template() -> Template:
+    """The template of the page, which is compiled once: that takes longer than to fill it in."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("symnmf.report", "templates")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template("report.html")
 
 
 def _read(name: str) -> str:
