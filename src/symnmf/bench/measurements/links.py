@@ -170,6 +170,8 @@ class Run:
             process.stdin.close()
         for process in self.processes:
             process.wait(60)
+        if self.processes[0].stdout is not None:
+            self.processes[0].stdout.close()
 
 
 def measure(choices: Choices) -> Iterator[MeasuredRow]:
