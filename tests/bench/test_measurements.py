@@ -254,6 +254,9 @@ def test_iteration(tmp_path, monkeypatch):
     assert all(
         r.found["a check"] > 0 and r.found["a checkpoint"] > 0 for r in found["iteration-extra"]
     )
+    profile = found["iteration-profile"]
+    assert [r.found["communication"] is None for r in profile] == [True, False, True, False]
+    assert all(r.found["product"] > 0 and r.found["host"] > 0 for r in profile)
 
 
 @pytest.fixture

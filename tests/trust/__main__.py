@@ -38,9 +38,15 @@ PARTS = [
     "tests/trust/test_interrupts.py",
     "tests/trust/test_supply.py",
     "tests/distributed",
+    "tests/storage/test_readers.py",
+    "tests/engine/test_batch_systems.py",
 ]
 #: Rows that are counted by the test, not by the case, and what they must come to.
-WHOLE = {"tests/distributed": "same bits for any number of processes"}
+WHOLE = {
+    "tests/distributed": "same bits for any number of processes",
+    "tests/storage/test_readers.py": "readers during a write, and very many windows",
+    "tests/engine/test_batch_systems.py": "signals of batch systems, and Ctrl-C in the demo",
+}
 LEAST = {"kills": 200, "numbers": 1000, "fuzz": 100_000, "fits in one process": 1000}
 
 

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from symnmf.bench.iteration_profile import profiled_parts
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
 from symnmf.bench.measurements.scaling import M, share
 from symnmf.core.problem import Problem
@@ -35,6 +36,13 @@ SPLIT = MeasuredTable(
     f"An iteration of AdaGrad, k = {K} (Gram: {M} columns), one thread a process, in ms",
     ("matrix", "n", "processes"),
     ("product", "reduction", "host", "exchange", "product by the model", "host by the model"),
+    {},
+)
+PROFILE = MeasuredTable(
+    "iteration-profile",
+    "The same iterations by torch's profiler, in ms of the clock of the first process",
+    ("matrix", "n", "processes"),
+    ("product", "communication", "reduction", "other operators", "host"),
     {},
 )
 EXTRA = MeasuredTable(
@@ -98,12 +106,13 @@ def time_iterations(form: str, n: int) -> None:
     state = solver.init_state(problem)
     for _ in range(WARM):
         state = solver.step(problem, state, rng)
+    profile = profiled_parts(group, S, lambda: solver.step(problem, state, rng), STEPS)
     split, began = Split(group, S), time.thread_time()
     for _ in range(STEPS):
         state = solver.step(problem, state, rng)
     total = time.thread_time() - began
     parts = [split.product, split.reduction, total - split.product - split.reduction - split.waited]
-    found = {"parts": [1e3 * x / STEPS for x in (*parts, split.exchange)]}
+    found = {"parts": [1e3 * x / STEPS for x in (*parts, split.exchange)], "profile": profile}
     if group.process_count == 1:
         found["extra"] = _extra(form, n)
     if group.process_index == 0:
@@ -156,7 +165,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
     work: 2·n²·k / P (4·n·m·k / P for a Gram matrix) and 4·n·k² operations.
     """
     n = choices.size(N)
-    extra = []
+    extra = []  # rows of the other tables
     for form in ("dense", "gram"):
         every = {p: in_processes(form, n, p) for p in PROCESSES}
         work = {p: (2 * n * n * K if form == "dense" else 4 * n * M * K) / p for p in PROCESSES}
@@ -169,6 +178,10 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
                 form, n, p, product, reduction, rest, exchange if p > 1 else None, work[p] / rate,
                 host,
             )  # fmt: skip
+        for p in PROCESSES:
+            product, communication, *others = every[p]["profile"]
+            known = communication if p > 1 else None
+            extra.append(PROFILE.row(form, n, p, product, known, *others))
         extra.append(EXTRA.row(form, n, *every[1]["extra"]))
     yield from extra
 
@@ -179,7 +192,7 @@ def _geometric(values: list[float]) -> float:
 
 
 MEASUREMENT = Measurement(
-    "iteration", "Where the time of an iteration goes", (SPLIT, EXTRA), ("sizes",), measure
+    "iteration", "Where the time of an iteration goes", (SPLIT, PROFILE, EXTRA), ("sizes",), measure
 )
 
 if __name__ == "__main__":
