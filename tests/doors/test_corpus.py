@@ -3,6 +3,7 @@
 import re
 import warnings
 
+import exports
 import further_files
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ PYTHON_WORDS = re.compile(
     r"Traceback|dtype|NoneType|DataFrame|ndarray|KeyError|ValueError|TypeError|object|<class|"
     r"float64|int64|tokeniz|codec|\bnp\.|\bpd\.|list index|=True|='"
 )
-CASES = [*build(), *further_files.build()]
+CASES = [*build(), *further_files.build(), *exports.build()]
 
 
 def read(case, path):
@@ -84,6 +85,6 @@ def test_file(case, tmp_path):
 
 
 def test_the_corpus_is_large_enough():
-    assert len(CASES) >= 400
+    assert len(CASES) >= 450
     assert len({case.name for case in CASES}) == len(CASES)
     assert sum(case.values is not None for case in CASES) >= 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,14 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
             raise InvalidInput(
                 "--config", f"{path} has the unknown key {key!r}", f"{hint}Known keys: {every}"
             )
+        if isinstance(value, date):  # a datetime is one too
+            value = value.isoformat()
         if not isinstance(value, str | int | float):
+            what = "a list" if isinstance(value, list) else "a section or a time of day"
             raise InvalidInput(
                 "--config",
-                f"the value of {key!r} in {path} is a {type(value).__name__}",
-                "Write a string, a number, true or false",
+                f"the value of {key!r} in {path} is {what}",
+                "Write a string, a number, true or false; several names as 'A,B'",
             )
         values[known[option]] = value
     context.default_map = values

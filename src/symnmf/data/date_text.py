@@ -90,7 +90,7 @@ def way_of(text: str) -> str | None:
         >>> way_of("2024-01-02"), way_of("Jan-90"), way_of("31.12.2024"), way_of("AAPL")
         ('iso', 'word year', 'numbers', None)
     """
-    text = text.strip().strip("'\"")
+    text = _bare(text)
     if len(text) > 60 or not any(c.isdigit() for c in text):
         return None
     if _PLAIN_NUMBER.fullmatch(text) and not _EIGHT.fullmatch(text):
@@ -108,6 +108,11 @@ def way_of(text: str) -> str | None:
             continue
         return name
     return None
+
+
+def _bare(cell: str) -> str:
+    """A cell without the signs that keep a spreadsheet from changing it, as in ="2024-01-02"."""
+    return cell.strip().strip("'\"=")
 
 
 def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
@@ -128,7 +133,7 @@ def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
     known = [way for way in ways if way is not None]
     if len(known) < 0.8 * filled.sum():
         return None
-    main = max(set(known), key=known.count)
+    main = max(dict.fromkeys(known), key=known.count)  # the first of equally many
     alike = {main, "iso", "stamp"} if main in ("iso", "stamp") else {main}
     wrong = np.array([f and w not in alike for f, w in zip(filled, ways, strict=True)])
     parts = [
@@ -189,7 +194,7 @@ def _parts(cell: Any) -> dict[str, Any]:
         clock = {"hour": str(stamp.hour), "minute": str(stamp.minute), "second": str(stamp.second)}
         days = {"year": str(stamp.year), "month": str(stamp.month), "day": str(stamp.day)}
         return {**days, **clock, "zone": zone}
-    text = cell.strip().strip("'\"")
+    text = _bare(cell)
     found = _COMPILED[str(way_of(text))].fullmatch(text)
     assert found is not None
     parts = found.groupdict()

@@ -260,7 +260,8 @@ def _end_of_table(
         if _is_data(cells.row(i), kinds) or kind_of(cells.row(i)[0]) == "date":
             continue  # a row of missing numbers
         follows = i + 1 < stop and cells.widths()[i + 1, 0] >= 0.5 * width
-        if follows and _is_data(cells.row(i + 1), kinds):
+        page = follows and bool(top) and cells.same(i + 1, first - 1)
+        if (page and _goes_on(cells, first, i)) or (follows and _is_data(cells.row(i + 1), kinds)):
             comments.append(i)
             continue
         if i - first >= 3 and any(
@@ -281,6 +282,14 @@ def _end_of_table(
     if comments:
         notes.append(f"{counted(len(comments), cells.unit)} of text within the table left out")
     return stop, notes, comments
+
+
+def _goes_on(cells: CellRows, first: int, title: int) -> bool:
+    """Whether the rows of a page, below its title and the names, go on with those before it."""
+    if title + 2 >= len(cells):
+        return False
+    begin, before = cells.row(title + 2)[0], [cells.row(j)[0] for j in range(first, title)]
+    return len(begin) == len(before[0]) and begin not in before
 
 
 def _names(

@@ -22,6 +22,8 @@ from symnmf.errors import InvalidTable, offered, spelled
 
 #: Largest difference of two halves of a matrix, in terms of its largest entry.
 SYMMETRIC = 1e-3
+#: Names of columns that are computed from the others.
+SUMS = re.compile(r"(grand |sub)?total|sum|average|mean|summe|gesamt|moyenne", re.IGNORECASE)
 #: Cells from which the decimal mark is found.
 STYLE_CELLS = 20_000
 
@@ -179,6 +181,12 @@ def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
     note = f"read as a wide table, {where}: {size}"
     work = Table(names, values, dates, "wide", numbers=raw.numbers, unit=raw.unit)
     work.steps, work.cautions = [note, *raw.notes], list(raw.cautions)
+    sums = [name for name in names if SUMS.fullmatch(name)]
+    if sums:
+        work.cautions.append(
+            f"the column {sums[0]!r} is taken for an instrument; leave it out if it is computed "
+            f"from the others: {spelled('drop', sums[0])}"
+        )
     return work
 
 

@@ -29,6 +29,7 @@ MISSING_WORDS = frozenset(
         "(null)",
         "none",
         "nil",
+        "loading...",
         "missing",
         "<na>",
         "nat",
@@ -74,7 +75,7 @@ MISSING_WORDS = frozenset(
 #: Beginnings of longer messages of data vendors in place of a number.
 MISSING_BEGINNINGS = ("#n/a ", "no data", "not available", "not applicable", "n/a ", "#error")
 #: Characters that are taken for a minus, and for a space.
-MINUS, SPACES = "−–﹣－", "\u00a0\u202f\u2009\u2007 "
+MINUS, SPACES = "−–﹣－‐‑", "\u00a0\u202f\u2009\u2007 "
 #: Signs and codes of currencies before or after a number.
 CURRENCY = (
     r"(?:[$€£¥₹₽₩₪฿₺]|US\$|A\$|C\$|HK\$|R\$|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|SEK|NOK|DKK|CNY|"

@@ -17,7 +17,7 @@ from symnmf.data.number_text import PLAIN, is_missing, is_number_text
 from symnmf.errors import InvalidFile
 
 #: Separators of columns that are tried, in order of preference, and their names.
-SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
+SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'", "~": "'~'", "^": "'^'"}
 #: Rows at the beginning and at the end of a file from which its structure is found.
 HEAD_ROWS, TAIL_ROWS = 200, 60
 #: Cells of the first rows that are examined to choose the separator.
@@ -58,7 +58,7 @@ def decode(content: bytes, source: str) -> tuple[bytes, str | None]:
         if content.startswith(mark):
             return _decoded(content, name, source), f"encoding {name.upper()}"
     head = content[:4000]
-    if b"\x00" in head:
+    if b"\x00" in head.rstrip(b"\x00"):
         zeros = np.frombuffer(head[: len(head) // 2 * 2], np.uint8).reshape(-1, 2) == 0
         for column, name in ((1, "utf-16-le"), (0, "utf-16-be")):
             if zeros[:, column].mean() > 0.4 and zeros[:, 1 - column].mean() < 0.1:
@@ -221,7 +221,10 @@ def _occurrences(line: bytes, mark: bytes) -> int:
 def split(line: str, separator: str) -> list[str]:
     """The cells of a line."""
     if separator == " ":
-        return line.split()
+        if '"' not in line:
+            return line.split()
+        cells = next(csv.reader([" ".join(line.split())], delimiter=" "), [])
+        return [cell.strip() for cell in cells]
     if '"' not in line:
         return [cell.strip() for cell in line.split(separator)]
     cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
