@@ -290,3 +290,10 @@ def test_eight_characters_are_a_date_only_if_they_are_digits(tmp_path):
     panel = sn.read_panel(tmp_path / "prices.csv", kind="prices")
     assert panel.names == ("a", "b", "c")
     assert panel.dates[-1] == days[-1]
+
+
+def test_a_date_that_was_cut_off_and_no_other_is_named(tmp_path):
+    path = tmp_path / "cut.csv"
+    path.write_text("date,name,value\n2024-0")
+    with pytest.raises(InvalidTable, match=r"1 cell is no date: '2024-0' \(line 2\)"):
+        read_panel(path, kind="returns")

@@ -37,9 +37,9 @@ def load(path):
     return Checkpoint(path).load({}, torch.device("cpu"), 1e-5)
 
 def resumed_writer(path):
-    from symnmf.storage.matrix_writer import Writer, begun
+    from symnmf.storage.matrix_writer import MatrixWriter, begun
     begun(path)
-    return Writer(path, (70, 70), "float64", {"fuzz": 1})
+    return MatrixWriter(path, (70, 70), "float64", {"fuzz": 1})
 
 READERS = {
     "matrix": lambda path: sn.as_operator(read_matrix(path)),

@@ -204,11 +204,14 @@ def _checked(raw: RawTable, found: ReadDates, column: pd.Series) -> np.ndarray:
     if found.bad:
         cells = [f"{str(column.iloc[i])[:40]!r} ({raw.place(i)})" for i in found.bad[:LISTED]]
         more = f" and {len(found.bad) - LISTED} more" if len(found.bad) > LISTED else ""
-        good = next(c for i, c in enumerate(column) if i not in found.bad and not is_missing(c))
+        what = (
+            "1 cell is no date" if len(found.bad) == 1 else f"{len(found.bad)} cells are no dates"
+        )
+        known = (c for i, c in enumerate(column) if i not in found.bad and not is_missing(c))
+        good = next((f" as {str(c)[:40]!r} is" for c in known), "")
         raise InvalidTable(
             raw.argument,
-            f"{len(found.bad)} cells are no dates as {str(good)[:40]!r} is: {', '.join(cells)}"
-            f"{more}",
+            f"{what}{good}: {', '.join(cells)}{more}",
             "Write all dates in one way, as 2024-12-31",
         )
     empty = np.flatnonzero(np.isnat(found.stamps))
