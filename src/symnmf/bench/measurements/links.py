@@ -218,11 +218,11 @@ def _rows(
     seconds = np.array(took)
     fitted = fit(np.array(given), seconds)
     modelled = (np.array(given) @ fitted).reshape(-1, len(SENT))
-    missed = []
+    missed: list[float] = []
     for (processes, gigabits, delay, found), model in zip(seen, modelled, strict=True):
         times = np.array([found[str(size)] for size in SENT])
         sizes = received("gram", n, K, processes)
-        predicted = sum(terms(processes, size, gigabits, delay) @ fitted for size in sizes)
+        predicted = sum(float(terms(processes, size, gigabits, delay) @ fitted) for size in sizes)
         missed.append(abs(predicted / found["exchange"] - 1))
         yield LINKS.row(
             processes, "as fast as it is" if gigabits is None else gigabits, 1e3 * delay,
