@@ -67,13 +67,14 @@ BOTH = (
 )
 
 
-@pytest.mark.parametrize("part", [3, 8, 40, 70, 90])
-def test_resume_in_every_phase(part, tmp_path):
+@pytest.mark.parametrize("share", [0.03, 0.09, 0.45, 0.78, 0.98])
+def test_resume_in_every_phase(share, tmp_path):
     b = market("corr", 100)
     solver = Sketched(n_init=3)
     whole = solve(Problem(b.operator, b.k), solver)
-    assert whole.iterations > 90
     place = Checkpoint(tmp_path, every_seconds=0)
+    part = round(share * whole.iterations)
+    assert 0 < part < whole.iterations
     solve(Problem(b.operator, b.k), solver, max_iter=part, checkpoint=place)
     resumed = solve(Problem(b.operator, b.k), solver, checkpoint=place, resume=True)
     assert torch.equal(resumed.H, whole.H)

@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-NEWNET, TUNSETIFF, TAP, BARE = 0x40000000, 0x400454CA, 0x0002, 0x1000
+NEWNET, TUNSETIFF, TAP, NO_HEADER = 0x40000000, 0x400454CA, 0x0002, 0x1000
 #: Bytes of the largest frame: frames as large as possible, because a program hands them on.
 FRAME = 65_000
 #: Bytes that may pass at once at full speed, and bytes that may wait in the queue of a device.
@@ -138,7 +138,7 @@ def _device(host: str) -> int:
         if libc.setns(file.fileno(), NEWNET):
             raise OSError(ctypes.get_errno(), f"cannot enter {host}")
     made = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-    fcntl.ioctl(made, TUNSETIFF, struct.pack("16sH", b"eth0", TAP | BARE))
+    fcntl.ioctl(made, TUNSETIFF, struct.pack("16sH", b"eth0", TAP | NO_HEADER))
     return made
 
 

@@ -134,7 +134,7 @@ def _may_be_errors(jumps: np.ndarray, days: np.ndarray, columns: np.ndarray) -> 
     for step in range(1, BACK_ROWS + 1):
         one, other = slice(None, -step), slice(step, None)
         pair = (columns[one] == columns[other]) & (days[other] - days[one] <= BACK_ROWS)
-        pair &= jumps[one] * jumps[other] < 0
+        pair &= (jumps[one] < 0) != (jumps[other] < 0)
         out[one] |= pair
         out[other] |= pair
     return out

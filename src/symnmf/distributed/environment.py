@@ -29,6 +29,22 @@ def processes_on_this_machine() -> int:
     return int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
 
 
+def variables(process_index: int, process_count: int, host: str, port: int) -> dict[str, str]:
+    """What torchrun would tell the only process of its machine.
+
+    Arguments:
+        process_index, process_count: where in the run.
+        host, port: where the processes meet.
+    """
+    return {
+        "RANK": str(process_index),
+        "WORLD_SIZE": str(process_count),
+        "LOCAL_RANK": "0",
+        "MASTER_ADDR": host,
+        "MASTER_PORT": str(port),
+    }
+
+
 def restarted() -> bool:
     """Whether this process was restarted after one of the processes died."""
     return any(int(os.environ.get(name, "0")) for name in ("TORCHELASTIC_RESTART_COUNT", ATTEMPT))

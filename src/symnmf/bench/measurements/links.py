@@ -23,6 +23,7 @@ from symnmf.bench.measurements.scaling import M, share
 from symnmf.bench.shaped_links import BURST, ShapedLinks, address, shaping_possible
 from symnmf.bench.timing import fastest
 from symnmf.core.problem import Problem
+from symnmf.distributed.environment import variables
 from symnmf.distributed.process_group import ProcessGroup, _nodes, join
 from symnmf.errors import InvalidInput
 from symnmf.numerics import CHUNKS, chunk_edges
@@ -34,6 +35,13 @@ PROCESSES = (2, 4)
 #: Gbit/s and delay in ms of the links; without a delay the kernel hands on, with one a program.
 FAST = ((None, 0.0), (1, 0.0), (10, 0.0), (100, 0.0))
 DELAYED = ((1, 0.1), (1, 1.0), (1, 10.0), (10, 1.0))
+#: Where the processes meet, and further variables of their environment.
+PORT = 29655
+SETTINGS = {
+    "GLOO_SOCKET_IFNAME": "eth0",
+    "TORCH_CPP_LOG_LEVEL": "ERROR",
+    "OMP_NUM_THREADS": "1",
+}
 #: Bytes that a process sends in a gather.
 SENT = (40_000, 400_000, 4_000_000)
 #: Form, n, k and processes for which bytes are given by the formula alone.
@@ -139,18 +147,14 @@ def _device_bytes() -> int:
     return next(int(line.split()[1]) for line in lines if line.strip().startswith("eth0:"))
 
 
-class Run:
+class ProcessesOnHosts:
     """Processes on hosts of their own, which do one job after the other."""
 
     def __init__(self, links: ShapedLinks):
-        place = {"WORLD_SIZE": str(len(links.hosts)), "MASTER_ADDR": address(0),
-                 "MASTER_PORT": "29655", "GLOO_SOCKET_IFNAME": "eth0", "LOCAL_RANK": "0",
-                 "TORCH_CPP_LOG_LEVEL": "ERROR",
-                 "OMP_NUM_THREADS": "1"}  # fmt: skip
-        command = [sys.executable, "-m", __spec__.name]
+        count, command = len(links.hosts), [sys.executable, "-m", __spec__.name]
         self.processes = [
-            links.start(number, command, RANK=str(number), **place)
-            for number in range(len(links.hosts))
+            links.start(number, command, **variables(number, count, address(0), PORT), **SETTINGS)
+            for number in range(count)
         ]
 
     def do(self, **job: Any) -> dict[str, float]:
@@ -184,7 +188,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
     for processes in PROCESSES:
         for settings, delayed in ((FAST, False), (DELAYED, True)):
             with ShapedLinks(processes, delayed) as links:
-                run = Run(links)
+                run = ProcessesOnHosts(links)
                 for gigabits, delay in settings:
                     links.shape(gigabits, delay / 1e3)
                     time.sleep(0.2)
