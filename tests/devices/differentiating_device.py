@@ -48,7 +48,7 @@ def main(row: str) -> None:
     expected = steps_here(row)
     print(json.dumps({
         "devices": sorted({str(t.device) for t in tensors(state) if t.ndim}),
-        "not allowed": not_allowed(copies),
+        "not allowed": not_allowed(copies, row),
         "same": torch.equal(device.numbers(state.H), expected.H),
     }))  # fmt: skip
 

@@ -25,6 +25,8 @@ PACKAGE = Path(symnmf.__file__).parent
 aten = torch.ops.aten
 #: Operations that return a number to the host, or whose result has a size that the host must learn.
 TO_HOST = {"_local_scalar_dense", "nonzero", "equal", "unique", "_unique2", "masked_select"}
+#: A copy of more entries than this is one of an array, not of numbers that decide something.
+NUMBERS = 64
 
 
 def _getitem(x, index):
@@ -151,11 +153,13 @@ class FakeDevice(FakeTensorMode):
         leaves = wanted is not None and torch.device(wanted).type == "cpu"
         if name == "copy_":  # into a tensor of the host
             leaves = args[0].device.type == "cpu"
+        reduces = name in TO_HOST
         masked = name in ("index", "index_put_") and any(map(_mask, _tensors(args[1])))
         if self.device.type in places and (
-            name in TO_HOST or masked or (leaves and name in ("_to_copy", "to", "copy_"))
+            reduces or masked or (leaves and name in ("_to_copy", "to", "copy_"))
         ):
-            self.copies[_asked(name)] += 1
+            large = max(a.numel() for a in _tensors(args)) > NUMBERS and not (masked or reduces)
+            self.copies[_asked(name) + (" (an array)" if large else "")] += 1
         try:
             fake = super().dispatch(func, types, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):

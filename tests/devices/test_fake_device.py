@@ -170,7 +170,7 @@ def test_every_row_steps_on_its_device(device, name, form):
     with device:
         state, copies = steps(device, name, form, 2)
     assert all(t.device == device.device for t in tensors(state) if t.ndim), name
-    assert not_allowed(copies) == {}
+    assert not_allowed(copies, name) == {}
 
 
 @pytest.mark.slow
