@@ -119,9 +119,8 @@ def moved(S: SymmetricOperator, device: torch.device) -> SymmetricOperator:
     if isinstance(S, LowRankOperator):
         return LowRankOperator(S.U.to(device), S.core, S.d)
     if isinstance(S, SparseOperator):
-        parts = (S.crow, S.col, S.values)
-        _require_device_memory(sum(part.nbytes for part in parts), device)
-        return SparseOperator(*(part.to(device) for part in parts), names=S.names)
+        _require_device_memory(S.crow.nbytes + S.col.nbytes + S.values.nbytes, device)
+        return SparseOperator(S.crow.to(device), S.col.to(device), S.values.to(device), S.names)
     if not isinstance(S, DenseOperator | GramOperator) or S.rows.process_group is not None:
         return S
     rows = _rows_on(S.rows, device)
