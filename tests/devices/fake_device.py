@@ -25,6 +25,8 @@ PACKAGE = Path(symnmf.__file__).parent
 aten = torch.ops.aten
 #: Operations that return a number to the host, or whose result has a size that the host must learn.
 TO_HOST = {"_local_scalar_dense", "nonzero", "equal", "unique", "_unique2", "masked_select"}
+#: A copy of more entries than this is one of an array, not of numbers that decide something.
+NUMBERS = 64
 
 
 def _getitem(x, index):
@@ -149,17 +151,21 @@ class FakeDevice(FakeTensorMode):
         places = {a.device.type for a in _tensors((args, kwargs)) if isinstance(a, FakeTensor)}
         wanted = kwargs.get("device")
         leaves = wanted is not None and torch.device(wanted).type == "cpu"
+        if name == "copy_":  # into a tensor of the host
+            leaves = args[0].device.type == "cpu"
+        reduces = name in TO_HOST
         masked = name in ("index", "index_put_") and any(map(_mask, _tensors(args[1])))
-        if "cuda" in places and (
-            name in TO_HOST or masked or (leaves and name in ("_to_copy", "to"))
+        if self.device.type in places and (
+            reduces or masked or (leaves and name in ("_to_copy", "to", "copy_"))
         ):
-            self.copies[_asked(name)] += 1
+            large = max(a.numel() for a in _tensors(args)) > NUMBERS and not (masked or reduces)
+            self.copies[_asked(name) + (" (an array)" if large else "")] += 1
         try:
             fake = super().dispatch(func, types, args, kwargs)
         except (DataDependentOutputException, DynamicOutputShapeException):
             if not any(isinstance(x, torch.Tensor) for x in _leaves(real)):
                 return real
-            place = self.device if "cuda" in places else torch.device("cpu")
+            place = self.device if self.device.type in places else torch.device("cpu")
             return tree_map(lambda x: self._made(x, place), real)
         for f, r in zip(_leaves(fake), _leaves(real), strict=True):
             if isinstance(f, FakeTensor):
@@ -197,6 +203,24 @@ class FakeDevice(FakeTensorMode):
         found = self.copies
         yield found
         self.copies = before + found
+
+
+class CompressedRows:
+    """Stands in for a tensor of compressed sparse rows: fake tensors do not have this layout."""
+
+    def __init__(self, crow, col, values, shape, check_invariants):
+        self.rows = torch.arange(shape[0], device=crow.device).repeat_interleave(crow.diff())
+        self.col, self.values, self.shape = col, values, shape
+
+    def __matmul__(self, X):
+        out = torch.zeros(self.shape[0], X.shape[1], dtype=X.dtype, device=X.device)
+        return out.index_add_(0, self.rows, self.values[:, None] * X[self.col])
+
+
+def compressed_rows(crow, *parts, _real=torch.sparse_csr_tensor, **options):
+    """``torch.sparse_csr_tensor``, also for fake tensors."""
+    made = CompressedRows if isinstance(crow, FakeTensor) else _real
+    return made(crow, *parts, **options)
 
 
 def _leaves(tree):

@@ -4,42 +4,36 @@ What this shows: no operation mixes tensors of two devices, every generator, ind
 where it belongs, and nothing is copied to the host inside a step but what is listed here.
 """
 
+import json
+import os
+import subprocess
+import sys
 import warnings
-from collections import Counter
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 import symnmf as sn
 from devices.fake_device import FakeDevice
+from devices.host_copies import not_allowed
 from symnmf.core.problem import Problem
 from symnmf.numerics import torch_seed
-from symnmf.operators import DenseOperator, GramOperator, LowRankOperator
+from symnmf.operators import (
+    DenseOperator,
+    GramOperator,
+    LowRankOperator,
+    SparseOperator,
+    as_operator,
+)
+from symnmf.operators.lowrank import CorrectedOperator
 from symnmf.operators.wrappers import CountingOperator, ScaledOperator
 from symnmf.solvers.registry import available, make_solver
 
 N, K = 24, 3
-#: Place that copies to the host inside a step → the reason.
-REASONS = {
-    "core/objective.py:objective": "a line search compares two values of the objective",
-    "numerics.py:inner64": "a line search, conjugate gradients and BFGS decide by inner products",
-    "solvers/line_search.py:first_step": "the first step length is a number; once a run",
-    "solvers/newton.py:direction": "the damping is a number",
-    "solvers/multiplicative.py:step": "the step size is a number; once a step",
-    "solvers/coordinate.py:hals_sweep": "k norms, copied together once a sweep",
-    "solvers/nnls.py:_pivot": "active sets: which rows are left decides what is solved next",
-    # The seeding and the race of starts of `sketched`, which are steps of its own schedule.
-    "core/kmeans.py:spread": "k-means++ draws rows one after the other; a seed of `sketched`",
-    "core/kmeans.py:centres": "empty groups are found; a seed of `sketched`",
-    "core/kmeans.py:_few_moved": "whether K-means has settled; a seed of `sketched`",
-    "core/start.py:spectral_labels": "rows without a direction; a seed of `sketched`",
-    "core/start.py:group_start": "scale of a seed of `sketched`",
-    "core/spectrum.py:positive": "number of eigenvectors that a seed of `sketched` uses",
-    "core/spectrum.py:floor": "excess of a start of `sketched`",
-    "solvers/sketch_steps.py:of": "margin of a start of `sketched`",
-}
 
 
 def matrix(seed=0):
@@ -49,20 +43,14 @@ def matrix(seed=0):
     return B, B @ B.T
 
 
-@pytest.fixture
-def device():
-    return FakeDevice()
-
-
 def operators(device):
-    """Every dense operator on the device, with the same matrix in memory.
-
-    Fake tensors have no sparse layouts: sparse matrices are left to the tests on a GPU.
-    """
+    """Every operator on the device, with the same matrix in memory."""
     B, S = matrix()
     put = device.put
     Q, R = torch.linalg.qr(B)
     core, d = R @ R.T, torch.full((N,), 0.5)
+    table = as_operator(sp.csr_array(np.where(S > 0.5, S, 0)))
+    parts = (table.crow, table.col, table.values)
     made = {
         "dense": (lambda: DenseOperator(put(S)), DenseOperator(S)),
         "gram": (lambda: GramOperator(put(B)), GramOperator(B)),
@@ -70,6 +58,11 @@ def operators(device):
         "wide gram": (lambda: GramOperator(put(S)), GramOperator(S)),
         "low rank": (
             lambda: LowRankOperator(put(Q), put(core), put(d)), LowRankOperator(Q, core, d),
+        ),
+        "sparse": (lambda: SparseOperator(*map(put, parts)), table),
+        "corrected": (
+            lambda: CorrectedOperator(DenseOperator(put(S)), put(B), put(0.1 * B)),
+            CorrectedOperator(DenseOperator(S), B, 0.1 * B),
         ),
         "scaled": (lambda: ScaledOperator(DenseOperator(put(S)), 3.0), ScaledOperator(
             DenseOperator(S), 3.0)),
@@ -93,6 +86,23 @@ def test_the_device_refuses_what_a_gpu_refuses(device):
         assert sum(copies.values()) == 3
     assert y.device.type == "cpu"
     assert torch.equal(device.numbers(y), real.sum(dim=1, keepdim=True))
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        lambda x: x.cpu(), lambda x: x.to("cpu"), lambda x: x.sum().item(), lambda x: x.tolist(),
+        lambda x: float(x[0, 0]), lambda x: bool((x > 2).any()), lambda x: x[x > 2],
+        lambda x: (x > 2).nonzero(), lambda x: torch.empty(2, 3).copy_(x),
+        lambda x: torch.zeros(2, 3).__setitem__(slice(None), x), lambda x: torch.equal(x, x),
+        lambda x: x.unique(), lambda x: x.masked_select(x > 2), lambda x: x.cpu().numpy(),
+    ],
+)  # fmt: skip
+def test_a_copy_to_the_host_that_is_not_listed_is_found(device, hidden):
+    """Every way in which a step could wait for the device."""
+    with device, device.counting() as copies:
+        hidden(device.put(torch.arange(6.0).view(2, 3)))
+    assert sum(not_allowed([copies]).values()) == 1
 
 
 @pytest.mark.parametrize("name", list(operators(FakeDevice())))
@@ -148,35 +158,33 @@ def steps(device, name, form, count):
     return state, copies
 
 
-def unlisted(copies: Counter) -> dict:
-    return {place: n for place, n in copies.items() if place not in REASONS}
-
-
-#: Rows that cannot run here: torch without CUDA cannot differentiate on a device of it.
-NOT_HERE = {"symnmf-net": "uses torch.autograd, which looks for the driver of the device"}
+#: Rows that another test steps.
+ELSEWHERE = {"symnmf-net": "differentiates: test_a_row_that_differentiates_steps_on_its_device"}
 
 
 @pytest.mark.parametrize("form", ["dense", pytest.param("gram", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(available()))
 def test_every_row_steps_on_its_device(device, name, form):
-    if name in NOT_HERE:
-        pytest.skip(NOT_HERE[name])
+    if name in ELSEWHERE:
+        pytest.skip(ELSEWHERE[name])
     with device:
         state, copies = steps(device, name, form, 2)
     assert all(t.device == device.device for t in tensors(state) if t.ndim), name
-    assert unlisted(sum(copies, Counter())) == {}
+    assert not_allowed(copies, name) == {}
 
 
-@pytest.fixture
-def generators(monkeypatch):
-    """Generators of the device draw on the CPU: there is none of a device that is not there."""
-    real = torch.Generator
-
-    def made(device="cpu"):
-        assert torch.device(device).type in ("cpu", "cuda")
-        return real()
-
-    monkeypatch.setattr(torch, "Generator", made)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(ELSEWHERE))
+def test_a_row_that_differentiates_steps_on_its_device(name):
+    """In a process of its own: see ``differentiating_device.py``."""
+    tests = Path(__file__).parents[1]
+    code = f"from devices.differentiating_device import main; main({name!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tests, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [tests, *sys.path]))},
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert found == {"devices": ["fakegpu:0"], "not allowed": {}, "same": True}
 
 
 @pytest.mark.parametrize(
@@ -226,22 +234,19 @@ def test_spectrum_by_iteration_and_kmeans_on_the_device(device):
     assert torch.equal(device.numbers(labels), means.labels)
 
 
-def test_a_fit_on_a_chosen_device_comes_back(device, generators, monkeypatch):
+def test_a_fit_on_a_chosen_device_comes_back(device, generators, found):
     """``--device``: S is on the CPU, the fit is on the device, the answer is on the CPU again."""
     from symnmf.operators.devices import computing_on
 
     _, S = matrix()
     seen = []
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda place: (8e9, 8e9))
     with device, computing_on("auto"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         here = DenseOperator(device.put(S, "cpu"))
         watch = [lambda check, H: seen.append(H.device.type)]
-        found = sn.factorize(here, K, "admm", max_iter=10, callbacks=watch)
+        result = sn.factorize(here, K, "admm", max_iter=10, callbacks=watch)
     assert set(seen) == {"cuda"}
-    assert found.H.device.type == "cpu"
+    assert result.H.device.type == "cpu"
 
 
 @pytest.mark.parametrize(("word", "says"), [

@@ -38,12 +38,16 @@ PARTS = [
     "tests/trust/test_interrupts.py",
     "tests/trust/test_supply.py",
     "tests/distributed",
+    "tests/devices",
+    "tests/storage/test_cut_files.py",
     "tests/storage/test_readers.py",
     "tests/engine/test_batch_systems.py",
 ]
 #: Rows that are counted by the test, not by the case, and what they must come to.
 WHOLE = {
     "tests/distributed": "same bits for any number of processes",
+    "tests/devices": "operators, rows and phases on a fake device",
+    "tests/storage/test_cut_files.py": "a mapped file cut short",
     "tests/storage/test_readers.py": "readers during a write, and very many windows",
     "tests/engine/test_batch_systems.py": "signals of batch systems, and Ctrl-C in the demo",
 }

@@ -14,6 +14,7 @@ from symnmf.dependence import estimate
 from symnmf.errors import InvalidInput
 from symnmf.factorization import factorize
 from symnmf.grouping.rank_selection import suggest_rank
+from symnmf.operators.devices import computing_on
 from symnmf.options import choice
 
 #: How distances were made from similarities.
@@ -74,7 +75,7 @@ class SymNMFClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             finds.
         similarity: how the distances were made: ``"absolute"``, by :class:`TailDistance` and
             ``PearsonDistance(absolute=True)``; ``"signed"``, by ``PearsonDistance()``.
-        solver, random_state: as for :class:`symnmf.SymNMF`.
+        solver, random_state, device: as for :class:`symnmf.SymNMF`.
 
     Attributes:
         labels_: (n,) group of each instrument, from 0 without gaps.
@@ -95,11 +96,13 @@ class SymNMFClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         similarity: str = "absolute",
         solver: str = SOLVER,
         random_state: int = SEED,
+        device: str | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.similarity = similarity
         self.solver = solver
         self.random_state = random_state
+        self.device = device
 
     def fit(self, X: Any, y: Any = None) -> SymNMFClustering:
         """Find the groups of the (n, n) distances X; ``y`` is ignored.
@@ -119,8 +122,9 @@ class SymNMFClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         S = 1 - square if self.similarity == "absolute" else np.abs(1 - 2 * square)
         S = np.clip((S + S.T) / 2, 0.0, 1.0)
         count = self.n_clusters
-        k = suggest_rank(S, seed=self.random_state).k if isinstance(count, str) else count
-        self.result_ = factorize(S, k, self.solver, seed=self.random_state)
+        with computing_on(self.device):
+            k = suggest_rank(S, seed=self.random_state).k if isinstance(count, str) else count
+            self.result_ = factorize(S, k, self.solver, seed=self.random_state)
         labels = self.result_.labels().cpu().numpy()
         alone = labels < 0
         if alone.any():  # a group is needed: that of the most similar instrument

@@ -15,6 +15,7 @@ from symnmf.errors import InvalidInput, InvalidMatrix
 from symnmf.operators import validation
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator
+from symnmf.operators.devices import is_on, moved
 from symnmf.operators.gram import GramOperator
 from symnmf.operators.sparse import SparseOperator
 
@@ -162,16 +163,17 @@ def _converted(
     device: torch.device | str | None,
     names: Sequence[str] | None,
 ) -> SymmetricOperator:
-    """The operator itself, or a Gram operator converted to another type or device."""
-    other = (dtype or x.dtype, torch.device(device or x.device))
-    if other != (x.dtype, x.device):
+    """The operator on another device; a Gram operator also with another type."""
+    place = x.device if device is None else torch.device(device)
+    x = moved(x, place)
+    if not is_on(x, place):
+        raise InvalidInput("device", f"{type(x).__name__} is on {x.device}, and cannot be moved",
+                           "Create the operator on this device")  # fmt: skip
+    if dtype not in (None, x.dtype):
         if not isinstance(x, GramOperator) or x.rows.process_group is not None:
-            raise InvalidInput(
-                "dtype" if other[0] != x.dtype else "device",
-                f"{type(x).__name__} holds {x.dtype} on {x.device}",
-                "Create the operator from a matrix with this type and device",
-            )
-        x = GramOperator(x.B.to(*other[::-1]), x.d, x.names, x.provenance)
+            raise InvalidInput("dtype", f"{type(x).__name__} holds {x.dtype}",
+                               "Create the operator from a matrix with this type")  # fmt: skip
+        x = GramOperator(x.B.to(dtype), x.d, x.names, x.provenance)
     if names is not None and list(names) != list(x.names or ()):
         x = copy(x)
         x.names = names

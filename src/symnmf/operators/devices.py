@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 
 import torch
 
@@ -12,9 +13,16 @@ from symnmf.errors import InvalidInput, UnknownName
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator
 from symnmf.operators.gram import GramOperator
+from symnmf.operators.lowrank import LowRankOperator
+from symnmf.operators.rows import Rows
+from symnmf.operators.sparse import SparseOperator
+from symnmf.operators.wrappers import WrappedOperator
 
 #: Words for a device; ``"auto"`` is the first GPU of CUDA if there is one, otherwise the CPU.
 DEVICES = ("auto", "cpu", "cuda", "mps")
+
+#: Fraction of the free memory of a device that the rows of a mapped file may take.
+RESIDENT_FRACTION = 0.5
 
 #: Device of the fits inside :func:`computing_on`; None where S is.
 _DEVICE: ContextVar[torch.device | None] = ContextVar("device", default=None)
@@ -82,22 +90,61 @@ def computing_on(device: str | torch.device | None) -> Iterator[None]:
 def on_chosen_device(S: SymmetricOperator) -> SymmetricOperator:
     """S on the device of :func:`computing_on`.
 
-    Matrices in memory are moved. Matrices on disk, sparse ones and those whose rows several
-    processes share stay where they were opened.
+    Rows that several processes share stay on the device of their process group, and the operator
+    of a caller or of observed entries stays where it was made.
     """
     device = _DEVICE.get()
-    if device is None or device.type == S.device.type:
+    return S if device is None else moved(S, device)
+
+
+def moved(S: SymmetricOperator, device: torch.device) -> SymmetricOperator:
+    """S on another device; S itself if it is there, or is of a kind that cannot be moved.
+
+    Matrices in memory are copied to the device. Of a matrix on disk the rows are, if they fit;
+    otherwise its tiles are moved for every product.
+
+    Arguments:
+        S: operator to move.
+        device: where its products are to be computed.
+
+    Raises:
+        NotEnough: a matrix in memory does not fit in that of the device.
+    """
+    if is_on(S, device):
         return S
-    if not isinstance(S, DenseOperator | GramOperator) or not S.rows.in_memory:
+    if isinstance(S, WrappedOperator):
+        twin = copy(S)
+        WrappedOperator.__init__(twin, moved(S.inner, device))
+        return twin
+    if isinstance(S, LowRankOperator):
+        return LowRankOperator(S.U.to(device), S.core, S.d)
+    if isinstance(S, SparseOperator):
+        _require_device_memory(S.crow.nbytes + S.col.nbytes + S.values.nbytes, device)
+        return SparseOperator(S.crow.to(device), S.col.to(device), S.values.to(device), S.names)
+    if not isinstance(S, DenseOperator | GramOperator) or S.rows.process_group is not None:
         return S
-    rows = S.rows.whole
-    _require_device_memory(rows.nbytes, device)
-    moved = rows.to(device)
+    rows = _rows_on(S.rows, device)
     if isinstance(S, GramOperator):
-        return GramOperator(moved, S.d, S.names, S.provenance)
-    return DenseOperator.of(
-        type(S.rows)(moved), S.frob_sq(), S.mean() * S.n**2, S.names, S.provenance
-    )
+        return GramOperator(rows, S.d, S.names, S.provenance)
+    return DenseOperator.of(rows, S.frob_sq(), S.mean() * S.n**2, S.names, S.provenance)
+
+
+def is_on(S: SymmetricOperator, device: torch.device) -> bool:
+    """Whether S is on a device; any GPU if the device has no number."""
+    return S.device.type == device.type and device.index in (None, S.device.index)
+
+
+def _rows_on(rows: Rows, device: torch.device) -> Rows:
+    """The rows of one process for products on another device."""
+    if rows.in_memory:
+        _require_device_memory(rows.data.nbytes, device)
+        return Rows(rows.data.to(device))
+    return rows.mapped_on(device, fits_on(device, rows.data.nbytes))
+
+
+def fits_on(device: torch.device, size: float) -> bool:
+    """Whether mapped rows of this many bytes are kept on a GPU instead of moved in tiles."""
+    return device.type == "cuda" and size < RESIDENT_FRACTION * device_memory(device)
 
 
 def device_memory(device: torch.device) -> float:

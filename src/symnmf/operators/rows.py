@@ -10,11 +10,13 @@ from torch import Tensor
 
 from symnmf.distributed.agreement import all_or_none, digest_of, require_same
 from symnmf.distributed.process_group import ProcessGroup
-from symnmf.numerics import chunk_edges
+from symnmf.numerics import chunk_edges, row_chunks
 from symnmf.operators.base import SymmetricOperator
 from symnmf.provenance import Provenance
 from symnmf.storage.mapped import MappedFile
 
+#: Bytes of a tile of a mapped file; two tiles are in use at a time.
+TILE_BYTES = 64 << 20
 #: What to do where processes hold different copies of a matrix.
 SAME_COPY = "Give every host the same file, such as one on a shared disk"
 #: Function of some rows and their slice: returns a value per row, or a sum over the rows.
@@ -76,6 +78,21 @@ class Rows:
         edges = chunk_edges(n)
         pieces = [slice(edges[c], edges[c + 1]) for c in process_group.share()]
         return cls(data, pieces, device, ahead, process_group, n)
+
+    def mapped_on(self, device: torch.device, resident: bool) -> Rows:
+        """Rows of a mapped file for products on another device.
+
+        Arguments:
+            device: where the products are computed.
+            resident: whether the rows are copied to the device once; otherwise every product
+                moves them tile by tile.
+        """
+        data = self.data.to(device) if resident else self.data
+        tiles = list(row_chunks(self.n, self.m * data.element_size(), TILE_BYTES))
+        ahead = None if resident else self._ahead
+        rows = Rows(data, tiles if len(self.pieces) == 1 else self.pieces, device, ahead)
+        rows.source = self.source
+        return rows
 
     @property
     def in_memory(self) -> bool:

@@ -15,8 +15,9 @@ from symnmf.errors import InvalidMatrix
 from symnmf.numerics import CHUNKS, chunk_edges, row_chunks
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator, wrap
+from symnmf.operators.devices import fits_on
 from symnmf.operators.gram import GramOperator
-from symnmf.operators.rows import SAME_COPY, Rows
+from symnmf.operators.rows import SAME_COPY, TILE_BYTES, Rows
 from symnmf.provenance import Provenance
 from symnmf.storage.mapped import MappedFile, ReadAhead
 from symnmf.storage.matrix_format import (
@@ -28,13 +29,6 @@ from symnmf.storage.matrix_format import (
     read_stored_matrix,
 )
 from symnmf.storage.matrix_writer import MatrixWriter
-
-#: Bytes of a tile of a mapped file; two tiles are in use at a time.
-TILE_BYTES = 64 << 20
-
-
-#: Fraction of the free memory of a device that resident rows may take.
-RESIDENT_FRACTION = 0.5
 
 
 def open_matrix(
@@ -91,10 +85,7 @@ def open_matrix(
     local = wrap(mapped[begin:stop])
     ahead: ReadAhead | None = ReadAhead(mapped, offset, begin)
     place = torch.device(device or ("cpu" if process_group is None else process_group.device))
-    if (
-        place.type == "cuda"
-        and local.nbytes < RESIDENT_FRACTION * torch.cuda.mem_get_info(place)[0]
-    ):
+    if fits_on(place, local.nbytes):
         local, ahead = local.to(place), None
     itemsize = mapped.dtype.itemsize
     if process_group is None:

@@ -11,8 +11,8 @@ import torch
 from symnmf.errors import UnknownName, called
 from symnmf.numerics import CHUNKS
 from symnmf.operators import SymmetricOperator
-from symnmf.operators.devices import device_memory
-from symnmf.operators.stored import RESIDENT_FRACTION, TILE_BYTES
+from symnmf.operators.devices import RESIDENT_FRACTION, device_memory
+from symnmf.operators.rows import TILE_BYTES
 from symnmf.options import whole_number
 from symnmf.resources import free_memory, require_memory
 from symnmf.solvers.registry import find
