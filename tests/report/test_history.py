@@ -144,12 +144,12 @@ def edges(drawing):
 def test_no_word_of_a_ribbon_is_cut():
     names = tuple(f"{g + 1} NASDAQ:{'W' * (4 + 4 * g)}" for g in range(8))
     made = crossing(80, 8, names)
-    for drawing in str(ribbon_svg(made, made, [1], "a")).split("</svg>")[:2]:
+    for drawing in str(ribbon_svg(made, made, {1: "2019-07-01"}, "a")).split("</svg>")[:2]:
         ends, width = edges(drawing)
         assert len(ends) >= 18
         assert min(left for left, _, _ in ends) >= 0
         assert max(right for _, right, _ in ends) <= width
-    wide, narrow, _ = str(ribbon_svg(made, made, [1], "a")).split("</svg>")
+    wide, narrow, _ = str(ribbon_svg(made, made, {1: "2019-07-01"}, "a")).split("</svg>")
     assert "1 NASDAQ:WWWW<" in wide
     assert wide.count("NASDAQ:") > narrow.count("NASDAQ:")  # on a phone, names are in the legend
 
