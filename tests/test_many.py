@@ -3,6 +3,8 @@
 import threading
 import time
 import warnings
+from concurrent.futures import CancelledError
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ import torch
 import symnmf as sn
 from symnmf.core.labels import adjusted_rand
 from symnmf.errors import InvalidInput, NotConvergedWarning
-from symnmf.worker_threads import AHEAD, in_order, one_ahead
+from symnmf.worker_threads import AHEAD, Meanwhile, in_order, one_ahead
 
 
 @pytest.fixture
@@ -141,6 +143,37 @@ def test_the_next_item_is_made_while_one_is_used(monkeypatch):
     ahead = one_ahead(items(3))
     assert next(ahead) == 0
     assert made == [(0, threading.current_thread().name)]
+
+
+def test_jobs_run_meanwhile_or_when_they_are_asked_for(monkeypatch):
+    ran = []
+
+    def job(number):
+        ran.append((number, threading.current_thread().name))
+        return number
+
+    here = threading.current_thread().name
+    monkeypatch.setattr(torch, "set_num_threads", lambda count: None)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    with Meanwhile() as meanwhile:
+        results = [meanwhile.begin(partial(job, number)) for number in range(2)]
+        assert ran == []
+        assert [result() for result in results] == [0, 1]
+        assert results[0]() == 0
+    assert ran == [(0, here), (1, here)]
+    ran.clear()
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    with Meanwhile() as meanwhile:
+        results = [meanwhile.begin(partial(job, number)) for number in range(2)]
+    assert [number for number, _ in ran] == [0, 1]
+    assert all(name != here for _, name in ran)
+    gate, meanwhile = threading.Event(), Meanwhile()
+    meanwhile.begin(gate.wait)
+    late = meanwhile.begin(partial(job, 2))
+    meanwhile.__exit__(ValueError, ValueError("stop"), None)
+    gate.set()
+    with pytest.raises(CancelledError):
+        late()
 
 
 def test_windows_do_not_depend_on_what_is_made_ahead(monkeypatch):

@@ -289,6 +289,7 @@ def run(
     resume: bool = False,
     since: float | None = None,
     handle_interrupt: bool = True,
+    reported: bool = True,
 ) -> Result:
     """:func:`factorize` for a problem, whose spectrum the caller may use before and after.
 
@@ -301,6 +302,8 @@ def run(
         since: ``perf_counter()`` at the beginning of the work; by default now.
         handle_interrupt: whether Ctrl-C ends the run with its best factor; False for a fit that is
             part of a larger computation, which Ctrl-C has to end.
+        reported: whether a person will see the result; otherwise nothing warns, and whether starts
+            agree is not examined where the fit does not show it.
     """
     request = request or Request(n_init=1)
     since = perf_counter() if since is None else since
@@ -311,7 +314,8 @@ def run(
         raise InvalidInput("max_seconds", f"got {max_seconds:g}", "Pass a number of at least 0")
     require_checkpoint(resume, checkpoint)
     _require_same_request(problem, request, monitor, limit)
-    warn_of_single_events(problem.S.provenance, problem.k)
+    if reported:
+        warn_of_single_events(problem.S.provenance, problem.k)
     with one_thread_if_small(problem.S.cost() * problem.k):
         advice = Recommendation(request.name)
         if request.name == AUTO:
@@ -321,7 +325,7 @@ def run(
             found = certify_exact(
                 problem, exact, name="exact", monitor=monitor, callbacks=callbacks, since=since
             )
-            return _finished(found, advice.reasons)
+            return _finished(found, advice.reasons, reported)
         solver, reasons = _solver(problem, request, advice)
         if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(Path(checkpoint))
@@ -351,11 +355,12 @@ def run(
                 handle_interrupt=handle_interrupt,
             )
         certificate = found.certificate
-        if request.n_init > 1 and certificate.agreement is None and found.status.good:
+        unknown = certificate.agreement is None and found.status.good
+        if reported and unknown and request.n_init > 1:
             left = inf if max_seconds is None else max_seconds - found.seconds
             agreed = starts_agree(problem, request.n_init, left)
             found = replace(found, certificate=replace(certificate, agreement=agreed))
-        return _finished(found, reasons)
+        return _finished(found, reasons, reported)
 
 
 def _require_same_request(problem: Problem, request: Request, monitor: Monitor, limit: int) -> None:
@@ -393,7 +398,8 @@ def _solver(
     return make_solver(name, **options), (*advice.reasons, tuned) if tuned else advice.reasons
 
 
-def _finished(result: Result, reasons: tuple[str, ...]) -> Result:
-    """Issue the warnings about the result, and put its columns in group order."""
-    warn_of_result(result)
+def _finished(result: Result, reasons: tuple[str, ...], reported: bool) -> Result:
+    """Issue the warnings about a result that is reported, and put its columns in group order."""
+    if reported:
+        warn_of_result(result)
     return replace(result, H=in_group_order(result.H), notes=(*reasons, *result.notes))

@@ -1,4 +1,4 @@
-"""Work on several threads, its results in order: independent jobs, and one item ahead."""
+"""Work on several threads: independent jobs in order, one item ahead, and jobs meanwhile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from functools import cache
 from itertools import islice
+from types import TracebackType
 from typing import TypeVar
 
 import torch
@@ -84,3 +86,44 @@ def one_ahead(items: Iterator[T]) -> Iterator[T]:
                 yield item[0]
         finally:
             torch.set_num_threads(before)
+
+
+class Meanwhile:
+    """Jobs that run one after another on a thread of their own while the caller goes on.
+
+    They have one thread of torch. Where the caller has no more, a job runs when its result is asked
+    for. A job must not change the filters of warnings, which all threads share. Leaving the block
+    by an error cancels the jobs that have not begun.
+
+    Example:
+        >>> with Meanwhile() as meanwhile:
+        ...     result = meanwhile.begin(lambda: 1 + 1)
+        ...     result()
+        2
+    """
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+        if torch.get_num_threads() > 1:
+            self._pool = ThreadPoolExecutor(1, "symnmf", torch.set_num_threads, (1,))
+            self._threads = torch.get_num_threads()
+
+    def begin(self, job: Callable[[], T]) -> Callable[[], T]:
+        """Add a job; the function that is returned waits for its result."""
+        if self._pool is None:
+            return cache(job)
+        future = self._pool.submit(copy_context().run, job)
+        return future.result
+
+    def __enter__(self) -> Meanwhile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=kind is None, cancel_futures=kind is not None)
+            torch.set_num_threads(self._threads)  # the libraries below torch have one for all

@@ -107,6 +107,16 @@ def test_intervals_of_positive_numbers_are_positive():
     assert np.isnan(missing).all()
 
 
+def test_intervals_by_ratio_are_normal_on_the_scale_of_logs():
+    logs = np.random.default_rng(0).normal(size=(99, 1))
+    made = Resamples(600, 99, 100)
+    low, high = made.by_ratio(np.array([2.0]), np.exp(logs), 0.9)
+    width = student_t(5).ppf(0.95) * (600 / 500) ** 0.5 * logs.std(ddof=1)
+    np.testing.assert_allclose([low[0], high[0]], [2 * np.exp(-width), 2 * np.exp(width)])
+    plain = made.by_ratio(np.array([-1.0]), logs, 0.9).ravel()  # where a ratio has no meaning
+    np.testing.assert_allclose(plain, [-1 - width, -1 + width])
+
+
 def test_every_interval_of_a_panel_has_the_same_samples(monkeypatch):
     """Bootstrap, portfolio risk, joint crashes and the report draw the same rows by default."""
     X = np.random.default_rng(0).standard_t(4, (240, 6))

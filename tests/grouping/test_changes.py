@@ -1,5 +1,7 @@
 """Whether a change is real: false alarms, planted breaks, chance, periods, and weights."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
 from symnmf.grouping.break_search import named_movers, usable_windows
 from symnmf.grouping.break_test import block_length, change_test
 from symnmf.grouping.two_periods import compare_periods, joined, rows_between
-from symnmf.grouping.window_changes import changes_of_windows
+from symnmf.grouping.window_changes import changes_of_windows, moves_when_shuffled
 
 
 def test_profiles_are_correlations_with_the_other_members():
@@ -107,6 +109,30 @@ def test_families_of_pairs_share_one_rate_of_false_alarms():
     np.testing.assert_allclose(
         found.statistic, np.concatenate([test.statistic for test in alone]), rtol=1e-6
     )
+
+
+def test_shuffled_stretches_overlap_as_the_windows_do():
+    """Every stretch is fitted once; each differs from the one before as the windows differ."""
+    panel = sn.read_panel(np.random.default_rng(1).normal(size=(300, 2)), kind="returns")
+    result = sn.factorize(np.ones((2, 2)), 1)
+    seen = []
+
+    def fit(rows, before):
+        assert (before is None) == (not seen)
+        seen.append(set(rows.values[:, 0].tolist()))
+        return result
+
+    rows = np.arange(100), np.arange(20, 120)
+    rng = np.random.default_rng(0)
+    assert moves_when_shuffled(panel, *rows, fit, rng, 3) == (0, 0, 0)
+    assert [len(one) for one in seen] == [100] * 4
+    assert all(len(one & two) == 80 for one, two in itertools.pairwise(seen))
+    assert len({frozenset(one) for one in seen}) == 4
+    assert set().union(*seen) == set(panel.values[:120, 0].tolist())
+    seen.clear()
+    apart = np.arange(100), np.arange(150, 250)  # two stretches without a common day
+    assert moves_when_shuffled(panel, *apart, fit, rng, 3) == (0,)
+    assert not seen[0] & seen[1]
 
 
 @pytest.mark.parametrize("kind", ["slow volatility"])

@@ -109,6 +109,17 @@ def test_short_positions(stocks):
     np.testing.assert_allclose(found.instruments.value, other.instruments.value)
 
 
+def test_the_usual_loss_is_exceeded_on_one_day_in_twenty(stocks):
+    panel, result = stocks
+    found = sn.portfolio_risk(result, panel, draws=3)
+    value, low, high, own = found.usual_loss
+    losses = -panel.values.mean(axis=1)
+    assert (losses > own).mean() == pytest.approx(0.05, abs=2 / len(losses))
+    assert low <= value <= high
+    assert value == pytest.approx(float(found.total.value) / 0.05**0.5)
+    assert sn.portfolio_risk(result, panel, dependence="correlation", draws=0).usual_loss is None
+
+
 def test_variance_with_signs(stocks):
     panel, result = stocks
     w = np.random.default_rng(0).normal(size=20)

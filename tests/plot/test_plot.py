@@ -135,7 +135,14 @@ def test_events_on_a_time_line():
     assert list(bars.x) == list(S.provenance.dates)
     assert min(bars.y) >= 1
     usual = shares.mean(axis=0)
-    assert sum(len(trace.x) for trace in dots) == int((shares >= 1.25 * usual).sum())
+    hit = shares >= 1.25 * usual
+    assert sum(len(trace.x) for trace in dots) == int(hit.sum())
+    kinds = np.arange(len(shares)) % 3 - 1  # days of no kind, of the first and of the second
+    made = event_groups(S.provenance, shares, list("abcd"), kinds=kinds).data
+    dates = np.array(S.provenance.dates)
+    for kind in (0, 1):
+        assert list(made[kind].x) == list(dates[kinds == kind])
+    assert sum(len(trace.x) for trace in made[2:]) == int(hit[kinds >= 0].sum())
 
 
 def test_two_answers_beside_each_other():

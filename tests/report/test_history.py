@@ -1,6 +1,7 @@
 """The report of groups through time: content, safety, size, and where it comes from."""
 
 import ast
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -144,14 +145,27 @@ def edges(drawing):
 def test_no_word_of_a_ribbon_is_cut():
     names = tuple(f"{g + 1} NASDAQ:{'W' * (4 + 4 * g)}" for g in range(8))
     made = crossing(80, 8, names)
-    for drawing in str(ribbon_svg(made, made, [1], "a")).split("</svg>")[:2]:
+    for drawing in str(ribbon_svg(made, made, {1: "2019-07-01"}, "a")).split("</svg>")[:2]:
         ends, width = edges(drawing)
         assert len(ends) >= 18
         assert min(left for left, _, _ in ends) >= 0
         assert max(right for _, right, _ in ends) <= width
-    wide, narrow, _ = str(ribbon_svg(made, made, [1], "a")).split("</svg>")
+    wide, narrow, _ = str(ribbon_svg(made, made, {1: "2019-07-01"}, "a")).split("</svg>")
     assert "1 NASDAQ:WWWW<" in wide
     assert wide.count("NASDAQ:") > narrow.count("NASDAQ:")  # on a phone, names are in the legend
+    assert wide.count("break 2019-07-01<") == 1
+
+
+def test_days_of_breaks_stand_where_there_is_room():
+    dates = [f"2020-{month:02d}-01" for month in range(1, 13)]
+    line = [Line("a", [0.5] * 12, "red")]
+    near = {3: "2019-04-01", 4: "2019-05-01", 10: "2019-11-01"}
+    wide, narrow, _ = str(lines_svg(dates, line, near, "a")).split("</svg>")
+    for drawing in (wide, narrow):
+        ends = sorted(end for end in edges(drawing)[0] if "break" in end[2])
+        assert all(one[1] <= two[0] for one, two in itertools.pairwise(ends))
+        assert drawing.count('stroke="var(--bad)"') == 3
+    assert "break 2019-11-01<" in wide
 
 
 def test_bands_that_would_hide_the_others_are_left_out_and_counted(found, page):
@@ -159,7 +173,7 @@ def test_bands_that_would_hide_the_others_are_left_out_and_counted(found, page):
     few, many = crossing(80, 8, names[:8]), crossing(2000, 20, names)
     assert hidden_moves(few) == 0
     assert hidden_moves(many) == 20 * 19  # single instruments of 2 000
-    wide = str(ribbon_svg(many, many, [], "a")).split("</svg>")[0]
+    wide = str(ribbon_svg(many, many, {}, "a")).split("</svg>")[0]
     assert wide.count("<path") == 20
     assert "have no band" not in page
     assert "moves, 380 in small numbers have no band" in rendered_with(found, many)
@@ -175,7 +189,7 @@ def rendered_with(found, drawn):
 @pytest.mark.parametrize("screen", [WIDE, NARROW])
 def test_the_legend_of_lines_fits_every_screen(screen):
     lines = [Line(f"{word} of instruments", [0.1, 0.2], "red") for word in ("one", "two", "three")]
-    drawing = str(lines_svg(["2020-01-01", "2020-02-01"], lines, [], "a")).split("</svg>")[
+    drawing = str(lines_svg(["2020-01-01", "2020-02-01"], lines, {}, "a")).split("</svg>")[
         (WIDE, NARROW).index(screen)
     ]
     ends, width = edges(drawing)

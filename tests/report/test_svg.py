@@ -66,6 +66,58 @@ def test_bars_have_the_heights_of_their_numbers():
     assert boxes[2][1] == pytest.approx(3 * boxes[0][1], abs=0.3)
 
 
+@pytest.mark.parametrize("lying", [True, False])
+def test_intervals_of_bars_end_where_the_numbers_say(lying):
+    """Two bars of 10 and 20 with intervals from 8 to 13 and from 15 to 30."""
+    over, under = [3, 10], [2, 5]
+    names, sizes = ["a", "b"], [10, 20]
+    if lying:
+        error = {"error_x": {"array": over, "arrayminus": under}}
+        trace = Bar(y=names, x=sizes, orientation="h", **error)
+    else:
+        trace = Bar(x=names, y=sizes, error_y={"array": over, "arrayminus": under})
+    svg = drawing(Figure([trace]))
+    side, size = ("x", "width") if lying else ("y", "height")
+    rects = [r for r in svg.iter(f"{SPACE}rect") if r.get(size)]
+    found = paths(svg, **{"class": "error"})
+    assert len(found) == len(rects) == 2
+    pixel = float(rects[0].get(size)) / 10
+    ground = float(rects[0].get(side)) + (0 if lying else float(rects[0].get("height")))
+    for path, (low, high) in zip(found, ((8, 13), (15, 30)), strict=True):
+        first = numbers(path.get("d"))[:3]  # a point, and the other end of the line
+        ends = (first[0], first[2]) if lying else (first[1], first[2])
+        sign = 1 if lying else -1
+        np.testing.assert_allclose(ends, [ground + sign * pixel * v for v in (low, high)], atol=0.6)
+    width = float(svg.get("viewBox").split()[2 if lying else 3])
+    assert all(0 <= end <= width for path in found for end in numbers(path.get("d"))[:3])
+
+
+def test_the_key_of_a_legend_is_the_marker_of_its_trace():
+    marks = [
+        Scatter(x=[1, 2], y=[1, 2], mode="markers", name=name, marker={"symbol": name})
+        for name in ("circle", "x", "triangle-up")
+    ]
+    svg = drawing(Figure(marks).update_layout(showlegend=True))
+    (key,) = [c for c in svg.iter(f"{SPACE}circle")]
+    assert key.get("r") == "4.5"
+    crosses = paths(svg, **{"fill": "none", "stroke-width": "2"})
+    assert any(path.get("d").count("l") == 2 for path in crosses)
+
+
+def test_turned_names_are_not_cut():
+    """The longest name is one that a step between names would leave out."""
+    grey = [[0, "#000000"], [1, "#ffffff"]]
+    names = ["a", "Investment Bankers", *"cdefghijklmnopq"]
+    svg = drawing(
+        Figure([Heatmap(z=np.eye(len(names)).tolist(), x=names, y=names, colorscale=grey)])
+    )
+    height = float(svg.get("viewBox").split()[3])
+    turned = [t for t in svg.iter(f"{SPACE}text") if "rotate" in (t.get("transform") or "")]
+    longest = max(turned, key=lambda t: len(t.text))
+    _, top = numbers(longest.get("transform"))[:2]
+    assert top + text_width(longest.text, 12.5) <= height
+
+
 def test_heat_maps_have_the_colours_of_their_scale():
     z = np.array([[0.0, 1.0], [np.nan, 0.5]])
     heat = Heatmap(z=z, x=["<b>", "c"], y=["r", "s"], zmin=0, zmax=1, colorscale="Viridis")

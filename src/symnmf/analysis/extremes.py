@@ -26,8 +26,9 @@ DRAWN_NUMBERS, MAX_DRAWS, MIN_DRAWS = 20_000_000, 50, 5
 #: Instruments with which the diagnostics of the pairwise estimator, and the baseline of the other
 #: estimators without a global radius, are computed.
 PAIRWISE_INSTRUMENTS, BASELINE_INSTRUMENTS = 100, 200
-#: Number of largest events that are listed, and of groups that are named with each.
-LISTED_EVENTS, NAMED_GROUPS = 12, 3
+#: Number of largest events that are listed, of groups that are named with each, and the least ratio
+#: to the usual share with which a group is named.
+LISTED_EVENTS, NAMED_GROUPS, NAMED_LIFT = 12, 3, 1.05
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ def _largest(estimate: TailEstimate, shares: np.ndarray) -> tuple[Event, ...]:
     found = []
     for t in np.argsort(-estimate.radii, kind="stable")[:LISTED_EVENTS]:
         first = np.argsort(-lift[t], kind="stable")[:NAMED_GROUPS]
-        hit = tuple((numbers[g], float(lift[t, g])) for g in first if lift[t, g] > 1)
+        hit = tuple((numbers[g], float(lift[t, g])) for g in first if lift[t, g] >= NAMED_LIFT)
         size = float(estimate.radii[t] / (estimate.threshold or 1.0))
         found.append(Event(estimate.dates[t], size, hit))
     return tuple(found)

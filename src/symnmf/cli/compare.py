@@ -134,14 +134,22 @@ def _change_lines(change: PeriodChange | None, why: str) -> list[str]:
     if change is None:
         return [f"Whether that is more than chance is not tested: {why}"] if why else []
     sure = change.p_value <= ALARM_P
+    verdict = (
+        "CHANGED BY MORE THAN CHANCE" if sure else "The groups did not change by more than chance"
+    )
     lines = [
-        f"{'MORE THAN CHANCE' if sure else 'Not more than chance'}: p = {change.p_value:.3g} "
-        f"against {change.draws} shuffles of blocks of {change.block} days; "
+        f"{verdict}: p = {change.p_value:.3g} against {change.draws} shuffles of blocks of "
+        f"{change.block} days; "
         f"{100 * change.shared:.0f} % of the days of the new period are also in the old one."
     ]
     if change.by_chance:
         low, high = min(change.by_chance), max(change.by_chance)
         lines.append(f"{low} to {high} would move by chance between two such fits.")
+    if sure and not change.movers:
+        lines.append(
+            "No instrument alone changed by more than chance: the test weighs how clearly each of "
+            "them follows its group, over all of them."
+        )
     return lines
 
 

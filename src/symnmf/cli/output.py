@@ -148,7 +148,9 @@ def change_lines(found: Rolling) -> list[str]:
     if not changes.tested:
         lines = ["Too short to test a change: that needs twice the rows of a window."]
     elif not lines:
-        lines = [f"No change of the groups beyond chance (false alarms: {rate} of histories)."]
+        lines = [
+            f"The groups did not change by more than chance (false alarms: {rate} of histories)."
+        ]
     if changes.by_chance:
         low, high = min(changes.by_chance), max(changes.by_chance)
         lines.append(f"Between windows {low} to {high} instruments move by chance alone.")

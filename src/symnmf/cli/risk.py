@@ -140,12 +140,21 @@ def _fit_of(
 
 
 def _show(shown: Output, found: PortfolioRisk) -> None:
+    if found.usual_loss is not None:
+        value, low, high, own = found.usual_loss
+        ends = f" ({low:.3g} to {high:.3g})" if found.draws else ""
+        shown.line(f"On one day in twenty the portfolio lost more than {own:.3g}.", "bold")
+        shown.line(
+            f"By the tail dependence of its positions, without gains that offset losses: "
+            f"{value:.3g}{ends}; the shares are shares of its square."
+        )
     what = f"{found.measure[0].upper()}{found.measure[1:]}"
     total, ends = float(found.total.value), ""
     if found.draws:
         ends = f" ({float(found.total.low):.4g} to {float(found.total.high):.4g})"
-    shown.line(f"{what} of the portfolio: {total:.4g}{ends}", "bold")
-    shown.line(f"{what} of its own series of returns: {found.own:.4g}")
+    shown.line(
+        f"{what} of the portfolio: {total:.4g}{ends}; of its own series of returns: {found.own:.4g}"
+    )
     if found.measure == "tail scale":
         shown.line(
             "On the worst 5 % of days P(loss > x) is about (scale / x)²; farther out it is lower."

@@ -82,11 +82,11 @@ def extremal_index(
     extreme = np.isin(np.arange(T), times)
     drawn = [np.diff(np.flatnonzero(extreme[rows])) for rows in resamples]
     sample = [_intervals_estimate(some) for some in drawn if len(some) > 1]
-    spread = float(np.log(sample).std(ddof=1)) if len(sample) > 1 else np.inf
-    width = resamples.quantile(level) * spread
-    low, high = theta * np.exp(-width), min(1.0, theta * np.exp(width))
+    low, high = 0.0, 1.0
+    if len(sample) > 1:
+        low, high = resamples.by_ratio(np.array(theta), np.array(sample), level)
     return ExtremalIndex(
-        theta, float(low), float(high), run_length, int(between.sum()) + 1, len(times)
+        theta, float(low), min(1.0, float(high)), run_length, int(between.sum()) + 1, len(times)
     )
 
 

@@ -270,12 +270,12 @@ class TailRequest:
                 f"the semicorrelation of {n} instruments",
                 f"Use {spelled('estimator', 'ramp')}",
             )
-            matrix, negative = semicorrelation(B)
+            matrix, negative = semicorrelation(B, self.dtype)
             steps = [*steps, f"correlation of the weights; {negative} of {n * (n - 1) // 2} are "
                      "negative and count as zero"]  # fmt: skip
             about = self.about(begins[used], sizes[used], typical, ones, 0, steps, q)
             names = self.panel.names
-            return DenseOperator(matrix.to(self.dtype), names, provenance=about)
+            return DenseOperator(matrix, names, provenance=about)
         about = self.about(begins[used], sizes[used], typical, ones, 0, steps, q)
         factor = torch.from_numpy(B[:, used] if len(used) < B.shape[1] else B).to(self.dtype)
         return GramOperator(factor, names=self.panel.names, provenance=about)

@@ -89,7 +89,9 @@ def scaled_rows(
     return np.asarray(weights / sizes[:, None])
 
 
-def semicorrelation(B: np.ndarray) -> tuple[Tensor, int]:  # (n, T) -> (n, n)
+def semicorrelation(
+    B: np.ndarray, dtype: torch.dtype = torch.float64
+) -> tuple[Tensor, int]:  # (n, T) -> (n, n)
     """Positive part of the correlation of tail weights, and the number of negative pairs.
 
         S_ij = max(0, Σ_t (w_it − w̄_i)(w_jt − w̄_j) / (‖w_i − w̄_i‖ ‖w_j − w̄_j‖))
@@ -98,6 +100,7 @@ def semicorrelation(B: np.ndarray) -> tuple[Tensor, int]:  # (n, T) -> (n, n)
 
     Arguments:
         B: (n, T) weights.
+        dtype: type of S, whose entries are computed in float64.
 
     Example:
         >>> semicorrelation(np.array([[1.0, 0, 0, 0], [1.0, 0, 0, 0], [0, 1.0, 0, 0]]))
@@ -108,11 +111,13 @@ def semicorrelation(B: np.ndarray) -> tuple[Tensor, int]:  # (n, T) -> (n, n)
     centred = torch.from_numpy(B - B.mean(axis=1, keepdims=True))
     size = torch.linalg.vector_norm(centred, dim=1, keepdim=True)
     centred /= torch.where(size > 0, size, 1.0)
-    S, negative = torch.empty(len(B), len(B), dtype=torch.float64), 0
+    S, negative = torch.empty(len(B), len(B), dtype=dtype), 0
     for rows, columns, tile in upper_tiles(centred * B.shape[1] ** 0.5):
         negative += int((tile < 0).sum()) // (1 if rows != columns else 2)
-        S[rows, columns] = tile.clamp_(0.0, 1.0)
-        S[columns, rows] = tile.T
+        final = tile.clamp_(0.0, 1.0).to(dtype)
+        S[rows, columns] = final
+        if rows != columns:
+            S[columns, rows] = final.T
     return S.fill_diagonal_(1.0), negative
 
 

@@ -214,7 +214,8 @@ class CrashModel:
 
         The quantile of simulated days, drawn towards that of the portfolio's own losses as far as
         these have days beyond it: fitted tails are uncertain, and the simulated quantile alone is
-        too low in heavy tails.
+        too low in heavy tails. The interval is symmetric in the ratio to the loss
+        (:meth:`symnmf.dependence.resampling.Resamples.by_ratio`).
 
         Arguments:
             weights: (n,) positions of at least 0, or a mapping from names.
@@ -236,7 +237,11 @@ class CrashModel:
             drawn = self._portfolio(s.loadings[held], s.tails.at(held), w[held], days)
             model, sample = (float(np.quantile(x, 1 - 1 / period)) for x in (drawn, own[s.rows]))
             found.append(_between(model, sample, T / period))
-        low, high = self._ends(found[0], found[1:])
+        low, high = float("nan"), float("nan")
+        if self.samples:
+            assert self.histories is not None
+            ends = self.histories.by_ratio(np.array(found[0]), np.array(found[1:]), self.level)
+            low, high = (float(end) for end in ends)
         return ReturnLevel(found[0], low, high, float(np.quantile(own, 1 - 1 / period)), period)
 
     def _portfolio(self, A: np.ndarray, tails: FittedTails, w: np.ndarray, days: int) -> np.ndarray:

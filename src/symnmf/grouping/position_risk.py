@@ -17,7 +17,7 @@ from symnmf.dependence.resampling import Resamples
 from symnmf.display import html_table
 from symnmf.errors import InvalidInput, InvalidTable
 from symnmf.grouping.naming import group_names, names_of
-from symnmf.grouping.portfolio_risk import by_group, check_panel, numbers_of
+from symnmf.grouping.portfolio_risk import TAIL_SHARE, by_group, check_panel, numbers_of
 from symnmf.grouping.positions import Positions
 from symnmf.options import choice, whole_number
 from symnmf.storage import csv_text
@@ -49,7 +49,7 @@ class ShareBand:
         if np.isnan(value):
             return "–"
         ends = "" if np.isnan(low) else f" ({low:.1f} to {high:.1f})"
-        return f"{value:.1f}{unit}{ends}"
+        return f"{value:.1f}{unit}{ends}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,18 @@ class PortfolioRisk:
         rows = [(f"{self.measure} of the portfolio", f"{float(self.total.value):.4g}")]
         rows += [(name, self.groups.words(g)) for g, name in enumerate(self.group_names)]
         return html_table("Risk of a portfolio", rows)
+
+    @property
+    def usual_loss(self) -> tuple[float, float, float, float] | None:
+        """Loss exceeded on 5 % of the days, its interval, and that of the own series.
+
+        It is the tail scale divided by √0.05; None where the measure is not a tail scale.
+        """
+        if self.measure != "tail scale":
+            return None
+        scales = (self.total.value, self.total.low, self.total.high, self.own)
+        value, low, high, own = (float(scale) / TAIL_SHARE**0.5 for scale in scales)
+        return value, low, high, own
 
     def by_share(self) -> list[int]:
         """Groups in which something is held, as columns of H, largest share first."""

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,18 @@ from symnmf.grouping.comparison import align
 from symnmf.grouping.joint_crashes import window_dependence
 from symnmf.grouping.rolling_folder import UnfinishedWindows
 from symnmf.grouping.universe import Universe, place_newcomers
-from symnmf.grouping.window_changes import moves_by_chance, with_changes
+from symnmf.grouping.window_changes import (
+    changes_of_windows,
+    moves_by_chance,
+    places_of_chance,
+    with_changes,
+)
 from symnmf.grouping.window_matrices import WindowEstimate, window_matrices
 from symnmf.grouping.windows import Rolling, Window
+from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
 from symnmf.options import choice, whole_number
-from symnmf.worker_threads import one_ahead
+from symnmf.worker_threads import Meanwhile, one_ahead
 
 #: Cold starts of a window that also starts from the window before.
 CARRIED_STARTS = 2
@@ -72,8 +79,8 @@ def rolling(
         step: number of rows from one window to the next.
         k: number of groups.
         dependence: ``"tail"`` or ``"correlation"``. The sums of a correlation are carried from
-            window to window. With several threads of torch the next window is estimated while one
-            is fitted.
+            window to window. With several threads of torch the next window is estimated and the
+            history is tested while a window is fitted.
         seed: seed of every draw.
         n_init: number of cold starts; by default 5 in the first window, and 2 in windows that
             also start from the window before.
@@ -111,12 +118,20 @@ def rolling(
         raise InvalidInput("half_life", f"got {half_life!r}", "Pass a number of rows above 0")
     found: list[Window] = []
     warm_start: WarmStart | None = None
+    begins = np.arange(0, T - window + 1, step)
+    places = places_of_chance(len(begins)) if draws else []
     with ExitStack() as stack:
+        meanwhile, chance = stack.enter_context(Meanwhile()), []
+        test = partial(
+            changes_of_windows, panel, begins, window, k, dependence, options, draws=draws,
+            seed=seed,
+        )  # fmt: skip
         unfinished: UnfinishedWindows | None = None
         if folder is not None:
             request = (window, step, k, dependence, seed, n_init, warm, half_life, options)
             unfinished = stack.enter_context(UnfinishedWindows.of(folder, panel, request, force))
-        matrices = window_matrices(panel, window, step, how)
+        tested = meanwhile.begin(test) if draws else None
+        matrices = window_matrices(panel, begins, window, how)
         for begin, universe, known, S in one_ahead(_stored_or_estimated(matrices, unfinished)):
             if known is None:
                 assert S is not None
@@ -130,15 +145,23 @@ def rolling(
                 if unfinished:
                     unfinished.put(*known)
             found.append(known[0])
+            if len(found) - 2 in places:
+                refit = Refit(how, k, seed, n_init, warm, warm_start)
+                rng = numpy_stream(seed, "moves", len(found) - 2)
+                chance.append(
+                    meanwhile.begin(
+                        partial(moves_by_chance, panel, found[-2], found[-1], refit, rng)
+                    )
+                )
             if on_window is not None:
                 on_window(found[-1])
             H = found[-1].result.H
             warm_start = WarmStart(H, known[1]) if bool(H.any()) else None
-    _warn_of_ambiguity(found)
-    windows, changes = with_changes(panel, found, dependence, options, draws=draws, seed=seed)
-    if changes is not None:
-        moves = moves_by_chance(panel, found, Refit(how, k, seed, n_init, warm), seed=seed)
-        changes = replace(changes, by_chance=moves)
+        _warn_of_ambiguity(found)
+        windows, changes = found, None
+        if tested is not None:
+            moves = tuple(count for counts in chance for count in counts())
+            windows, changes = with_changes(panel, found, tested(), moves, draws)
     identity = unfinished.cache.identity if unfinished else None
     kind = dependence if how.lower else "gains"
     return Rolling(tuple(windows), tuple(panel.names), identity, changes, kind, half_life)
@@ -155,27 +178,35 @@ def _stored_or_estimated(
 
 
 class Refit:
-    """The fit of a window, for other rows.
+    """The fit of a window, for other rows. It is not reported.
 
     Arguments:
         how: the estimate of dependence.
         k, seed, n_init, warm: as for :func:`rolling`.
+        start: a fit of similar rows from which the first one starts as well.
     """
 
     def __init__(
-        self, how: WindowEstimate, k: int, seed: int, n_init: int | None, warm: bool = True
+        self,
+        how: WindowEstimate,
+        k: int,
+        seed: int,
+        n_init: int | None,
+        warm: bool = True,
+        start: WarmStart | None = None,
     ):
         self.how, self.k, self.seed, self.n_init, self.warm = how, k, seed, n_init, warm
-        self._vectors: torch.Tensor | None = None
+        self.start, self._vectors = start, torch.empty(0)
 
     def __call__(self, panel: Panel, before: Result | None) -> Result:
         """The groups of a panel, in the order of those of a fit before."""
-        start = None
-        if before is not None and self.warm and self._vectors is not None:
-            start = WarmStart(before.H, self._vectors)
+        start = self.start if before is None else WarmStart(before.H, self._vectors)
+        if start is not None and not (self.warm and len(start.H) == len(panel.names)):
+            start = None
         problem = Problem(self.how(panel), self.k, self.seed, warm_start=start)
         starts = self.n_init if self.n_init is not None else CARRIED_STARTS
-        result = _fit(problem, starts)
+        request = Request.of(n_init=starts)
+        result = run(problem, request, handle_interrupt=False, reported=False)
         self._vectors = problem.spectrum.vectors
         if before is None:
             return result

@@ -112,8 +112,7 @@ def compare_periods(
     if fit is not None:
         for draw in range(REFITTED):
             rng = numpy_stream(seed, "moves", draw)
-            count = moves_when_shuffled(panel, first, second, fit, rng)
-            by_chance += [] if count is None else [count]
+            by_chance += moves_when_shuffled(panel, first, second, fit, rng)
     return PeriodChange(
         float(found.p_value[0]),
         tuple(panel.names[int(held[i])] for i in chosen),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,8 +27,9 @@ from symnmf.operators import DenseOperator
 LEAST_HISTORY, MAX_INSTRUMENTS = 0.8, 4000
 #: Numbers of block sums that are kept at once.
 MAX_SUMS = 60_000_000
-#: Pairs of windows that are shuffled and fitted anew, and the number for many instruments.
-REFITS, FEW_REFITS, MANY_INSTRUMENTS = 6, 3, 1000
+#: Places of a history whose rows are shuffled and fitted anew, moves that are counted at each, and
+#: the number of instruments above which one move is.
+PLACES, MOVES_A_PLACE, MANY_INSTRUMENTS = 3, 2, 1000
 #: Blocks, at least, of the rows that are shuffled.
 MIN_BLOCKS = 6
 
@@ -48,21 +48,18 @@ def reference_groups(X: np.ndarray, k: int, *, signed: bool, seed: int = 0) -> n
     R = Z.T @ Z
     S = (R.abs() if signed else R.clamp(min=0)).clamp_(max=1.0)
     S = ((S + S.T) / 2).fill_diagonal_(1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # these groups are not reported
-        found = run(Problem(DenseOperator(S), k, seed), Request(n_init=2), handle_interrupt=False)
+    problem = Problem(DenseOperator(S), k, seed)
+    found = run(problem, Request(n_init=2), handle_interrupt=False, reported=False)
     return np.asarray(found.labels().cpu().numpy())
 
 
 def with_changes(
     panel: Panel,
     windows: Sequence[Window],
-    dependence: str,
-    options: Mapping[str, Any],
-    *,
-    draws: int = DRAWS,
-    seed: int = 0,
-) -> tuple[list[Window], Changes | None]:
+    tested: TestedWindows | None,
+    by_chance: tuple[int, ...],
+    draws: int,
+) -> tuple[list[Window], Changes]:
     """The windows with their p-values and breaks, and the evidence.
 
     A stretch of history has a break where the p-value of the whole stretch is at most 2 %, which
@@ -71,20 +68,13 @@ def with_changes(
     Arguments:
         panel: the returns.
         windows: what was found in them.
-        dependence, options: how dependence was estimated.
-        draws: number of shuffled histories; 0 tests nothing.
-        seed: seed of the shuffles.
+        tested: what :func:`changes_of_windows` found.
+        by_chance: what :func:`moves_by_chance` found.
+        draws: number of shuffled histories.
     """
-    if not windows or draws < 1:
-        return list(windows), None
-    width, k = windows[0].stop - windows[0].begin, windows[0].result.H.shape[1]
-    begins = np.array([w.begin for w in windows])
-    tested = changes_of_windows(
-        panel, begins, width, k, dependence, options, draws=draws, seed=seed
-    )
-    block = block_length(width)
+    block = block_length(windows[0].stop - windows[0].begin)
     if tested is None:
-        return list(windows), Changes(FALSE_ALARMS, draws, block, 0, None, (), (), 0)
+        return list(windows), Changes(FALSE_ALARMS, draws, block, 0, None, (), by_chance, 0)
     out = list(windows)
     for number, p in zip(tested.usable, tested.p_value, strict=True):
         out[number] = replace(out[number], p_value=float(p))
@@ -95,7 +85,7 @@ def with_changes(
         movers.append(_movers(found.test, names, tested.labels, windows[found.window]))
     return out, Changes(
         FALSE_ALARMS, draws, block, len(tested.usable), float(tested.p_value.min()),
-        tuple(movers), (), len(names),
+        tuple(movers), by_chance, len(names),
     )  # fmt: skip
 
 
@@ -201,42 +191,40 @@ def _matched(labels: np.ndarray, names: Sequence[str], window: Window) -> dict[i
     return dict(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
+def places_of_chance(windows: int) -> list[int]:
+    """Numbers of the windows at which moves by chance are counted, evenly over the history.
+
+    Example:
+        >>> places_of_chance(36), places_of_chance(2), places_of_chance(1)
+        ([5, 17, 29], [0], [])
+    """
+    middle = (np.arange(PLACES) + 0.5) / PLACES * (windows - 1)
+    return [int(i) for i in np.unique(middle.astype(int))] if windows > 1 else []
+
+
 def moves_by_chance(
     panel: Panel,
-    windows: Sequence[Window],
+    one: Window,
+    two: Window,
     fit: Callable[[Panel, Result | None], Result],
-    *,
-    draws: int | None = None,
-    seed: int = 0,
+    rng: np.random.Generator,
 ) -> tuple[int, ...]:
     """How many instruments move from one window to the next when time is shuffled.
 
-    The rows of two successive windows are shuffled in blocks; the first and the last of them make
-    two windows that overlap as the two do, and both are fitted as the windows were. What moves
-    between them moves by chance.
+    The rows of two successive windows are shuffled in blocks, and :func:`moves_when_shuffled`
+    counts what moves between windows that overlap as the two do. It moves by chance.
 
     Arguments:
         panel: the returns.
-        windows: the windows.
+        one, two: two successive windows.
         fit: the fit of a panel, given the result of the window before.
-        draws: number of pairs that are shuffled; by default 6, and 3 above 1 000 instruments.
-        seed: seed of the shuffles.
+        rng: generator of the shuffle.
     """
-    many = len(panel.names) > MANY_INSTRUMENTS
-    draws = (FEW_REFITS if many else REFITS) if draws is None else draws
-    if len(windows) < 2 or draws < 1:
-        return ()
-    chosen = np.round(np.linspace(0, len(windows) - 2, min(draws, len(windows) - 1))).astype(int)
-    counts = []
-    for draw, number in enumerate(chosen):
-        a, b = windows[number], windows[number + 1]
-        common = sorted(set(_columns(a, panel)) & set(_columns(b, panel)))
-        some = some_columns(panel, tuple(common) if len(common) < len(panel.names) else None)
-        pair = (np.arange(a.begin, a.stop), np.arange(b.begin, b.stop))
-        rng = numpy_stream(seed, "moves", draw)
-        count = moves_when_shuffled(some, *pair, fit, rng)
-        counts += [] if count is None else [count]
-    return tuple(counts)
+    common = sorted(set(_columns(one, panel)) & set(_columns(two, panel)))
+    some = some_columns(panel, tuple(common) if len(common) < len(panel.names) else None)
+    rows = np.arange(one.begin, one.stop), np.arange(two.begin, two.stop)
+    moves = 1 if len(panel.names) > MANY_INSTRUMENTS else MOVES_A_PLACE
+    return moves_when_shuffled(some, *rows, fit, rng, moves)
 
 
 def moves_when_shuffled(
@@ -245,29 +233,43 @@ def moves_when_shuffled(
     second: np.ndarray,
     fit: Callable[[Panel, Result | None], Result],
     rng: np.random.Generator,
-) -> int | None:
-    """Number of instruments that move between two stretches after their rows are shuffled.
+    moves: int = 1,
+) -> tuple[int, ...]:
+    """Numbers of instruments that move between two stretches after their rows are shuffled.
+
+    The rows of both stretches are shuffled in blocks, and stand in a circle. The first stretch has
+    the rows that then stand at its place, and the second those at its own; a third one lies as far
+    from the second, and so on: each is fitted once for the move into it and the move out of it.
 
     Arguments:
         panel: the returns.
         first, second: rows of the two stretches, which may overlap.
         fit: the fit of a panel, given the result of the stretch before.
         rng: generator of the shuffle.
+        moves: number of moves; fewer where the circle is closed before.
 
     Returns:
-        The number; None where a shuffled stretch has too few rows of an instrument.
+        The numbers; none where a shuffled stretch has too few rows of an instrument.
     """
     rows = np.union1d(first, second)
     block = max(1, min(BLOCK, len(rows) // MIN_BLOCKS))
     order = rows[shuffled_blocks(len(rows), rng, block)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the groups of shuffled rows are not reported
-        try:
-            one = fit(panel.at(order[np.searchsorted(rows, first)]), None)
-            two = fit(panel.at(order[np.searchsorted(rows, second)]), one)
-        except SymnmfError:
-            return None
-    return int((one.labels() != two.labels()).sum())
+    places = np.searchsorted(rows, first), np.searchsorted(rows, second)
+    stretches = list(places)
+    if len(first) == len(second):
+        apart = int(places[1][0] - places[0][0])
+        most = min(moves, len(rows) // max(1, apart) - 1)
+        stretches += [(places[1] + i * apart) % len(rows) for i in range(1, most)]
+    counts: list[int] = []
+    try:
+        before = fit(panel.at(order[stretches[0]]), None)
+        for place in stretches[1:]:
+            after = fit(panel.at(order[place]), before)
+            counts.append(int((before.labels() != after.labels()).sum()))
+            before = after
+    except SymnmfError:
+        return ()
+    return tuple(counts)
 
 
 def _columns(window: Window, panel: Panel) -> Sequence[int]:

@@ -45,7 +45,7 @@ class WindowEstimate:
 
 
 def window_matrices(
-    panel: Panel, window: int, step: int, how: WindowEstimate
+    panel: Panel, begins: np.ndarray, window: int, how: WindowEstimate
 ) -> Iterator[tuple[int, Universe, Callable[[], SymmetricOperator]]]:
     """The first row of every window, its instruments, and a function that estimates its matrix.
 
@@ -53,18 +53,19 @@ def window_matrices(
 
     Arguments:
         panel: the returns.
-        window, step: rows of a window, and from one window to the next.
+        begins: first row of each window.
+        window: rows of a window.
         how: the estimate.
     """
-    begins = range(0, len(panel.values) - window + 1, step)
-    universes = [universe_of(panel, begin, begin + window) for begin in begins]
+    first_rows = begins.tolist()
+    universes = [universe_of(panel, begin, begin + window) for begin in first_rows]
     complete = how.half_life is None and not np.isnan(panel.values).any()
     if complete and how.dependence == "correlation" and not how.options:
         sums = MovingSums(panel.values)
-        for begin, universe in zip(begins, universes, strict=True):
+        for begin, universe in zip(first_rows, universes, strict=True):
             sums.move(begin, begin + window)
             yield begin, universe, partial(sums.operator, panel)
         return
-    for begin, universe in zip(begins, universes, strict=True):
+    for begin, universe in zip(first_rows, universes, strict=True):
         rows = panel.rows(begin, begin + window)
         yield begin, universe, partial(how, some_columns(rows, universe.fitted))

@@ -20,7 +20,8 @@ def risk_shares(risk: PortfolioRisk) -> Figure:
     """Share of every group in the risk of a portfolio and in its worst days, with intervals.
 
     Arguments:
-        risk: what :func:`symnmf.portfolio_risk` returned; the thirty largest shares are shown.
+        risk: what :func:`symnmf.portfolio_risk` returned; the thirty largest shares of groups in
+            which something is held are shown.
 
     Example:
         >>> import symnmf as sn
@@ -32,7 +33,7 @@ def risk_shares(risk: PortfolioRisk) -> Figure:
     """
     from plotly.graph_objects import Figure
 
-    order = np.argsort(-risk.groups.value, kind="stable")[:SHOWN_GROUPS]
+    order = np.array(risk.by_share()[:SHOWN_GROUPS])
     names = [label(risk.group_names[g]) for g in order]
     figure = Figure(
         [

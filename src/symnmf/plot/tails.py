@@ -145,7 +145,7 @@ def event_groups(
         names: names of the k groups; the first thirty are shown.
         dates: dates of the events; by default those of ``about``.
         kinds: kind of each event from 0, or −1 for none, such as the ``kinds`` of
-            :func:`symnmf.prototypes`; each kind gets a colour.
+            :func:`symnmf.prototypes`. Only events with a kind are then drawn, in its colour.
 
     Example:
         >>> import symnmf as sn
@@ -164,18 +164,22 @@ def event_groups(
     shown = min(len(names), SHOWN_GROUPS)
     usual = shares.mean(axis=0)
     lift = np.divide(shares, usual, out=np.zeros_like(shares), where=usual > 0)[:, :shown]
-    event, group = np.nonzero(lift >= HIT_LIFT)
     radii = about.radii / about.threshold if about.threshold > 0 else about.radii
+    kind_of = np.full(len(when), -1)
+    if kinds is not None and (kinds >= 0).any():
+        drawn = kinds >= 0
+        when, shares, lift, radii = when[drawn], shares[drawn], lift[drawn], radii[drawn]
+        kind_of = kinds[drawn]
+    event, group = np.nonzero(lift >= HIT_LIFT)
     figure: Figure = make_subplots(
         rows=2, shared_xaxes=True, row_heights=[0.4, 0.6], vertical_spacing=0.06
     )
     unit = "a typical day" if about.weight else "the threshold"
-    kind_of = np.full(len(when), -1) if kinds is None else kinds
     for kind in range(-1, int(kind_of.max(initial=-1)) + 1):
         mine = kind_of == kind
         if not mine.any():
             continue
-        name = "other days" if kind < 0 else f"kind {kind + 1}"
+        name = "" if kind < 0 else f"kind {kind + 1}"
         color = MUTED if kind < 0 else GROUP_COLORS[kind % len(GROUP_COLORS)]
         bars = Bar(x=when[mine], y=radii[mine].round(3), marker_color=color, name=name)
         words = "" if kind < 0 else f", {name}"

@@ -246,15 +246,15 @@ def _run(content: Content, result: Result) -> None:
 def _extremes(content: Content, found: Extremes) -> None:
     about = found.listed
     names = content.group_names
-    span = f" from {about.dates[0]} to {about.dates[-1]}" if len(about.dates) else ""
+    kinds = found.kinds
+    dates = about.dates if found.prototypes is None else found.prototypes.dates
+    span = f" from {dates[0]} to {dates[-1]}" if len(dates) else ""
     alt = (
-        f"{len(about.dates)} extreme observations{span}; above, the size of each; below, a mark "
+        f"The {len(dates)} most extreme days{span}; above, the size of each; below, a mark "
         "for each group that it hit harder than usual. The largest observations are in the table."
     )
-    kinds = found.kinds
     if found.prototypes is not None:
-        days = len(found.prototypes.rows)
-        alt += f" Colours mark the kinds of the {days} most extreme days, which a table lists."
+        alt += " Colours mark the kinds of days, which a table lists."
         content.offer("prototypes.csv", csv_text(found.prototypes.table().round(4)))
     content.add("events", plot.event_groups(about, found.shares, names, kinds=kinds), alt)
     chance = float(found.baseline.mean())

@@ -5,7 +5,7 @@ Every picture is drawn twice, for wide screens and paper and for phones; the pag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import markupsafe
@@ -47,13 +47,13 @@ class Line:
     dash: str = ""
 
 
-def ribbon_svg(found: Flows, fewer: Flows, breaks: Sequence[int], alt: str) -> Markup:
+def ribbon_svg(found: Flows, fewer: Flows, breaks: Mapping[int, str], alt: str) -> Markup:
     """The ribbon of groups over windows.
 
     Arguments:
         found: flows between the windows.
         fewer: flows between fewer of them, for phones, on which names are left to the legend.
-        breaks: numbers of the windows that break.
+        breaks: for each window that breaks, its number and its first day.
         alt: description in words.
     """
     return Markup("").join(
@@ -81,7 +81,7 @@ def _ribbon_height(found: Flows) -> int:
     return max(300, min(760, 26 * int(found.sizes.shape[1]) + 120))
 
 
-def _ribbon(found: Flows, breaks: Sequence[int], alt: str, screen: Screen) -> Markup:
+def _ribbon(found: Flows, breaks: Mapping[int, str], alt: str, screen: Screen) -> Markup:
     height = _ribbon_height(found)
     bars, bands = ribbon_bands(found)
     names = found.names
@@ -114,9 +114,9 @@ def _ribbon(found: Flows, breaks: Sequence[int], alt: str, screen: Screen) -> Ma
             parts.append(f'<text x="{x:.4g}" y="{y + 4:.4g}" text-anchor="{anchor}">{name}</text>')
     places = [side + wide * (i / max(1, last)) for i in range(last + 1)]
     parts += _dates(found.dates, places, height - 10, screen)
-    for at, number in enumerate(found.windows):
-        if number in breaks:
-            parts.append(_break(places[at], top - 4, top + tall + 4))
+    where = dict(zip(found.windows, places, strict=True))
+    marked = [(where[b], day) for b, day in breaks.items() if b in where]
+    parts += _breaks(marked, top - 4, top + tall + 4, screen)
     return _svg(parts, height, alt, screen)
 
 
@@ -135,21 +135,21 @@ def _bars_of_groups(
 
 
 def lines_svg(
-    dates: Sequence[str], lines: Sequence[Line], breaks: Sequence[int], alt: str
+    dates: Sequence[str], lines: Sequence[Line], breaks: Mapping[int, str], alt: str
 ) -> Markup:
     """Lines over the windows, from zero.
 
     Arguments:
         dates: last date of each window.
         lines: the lines.
-        breaks: numbers of the windows that break.
+        breaks: for each window that breaks, its number and its first day.
         alt: description in words.
     """
     return Markup("").join(_lines(dates, lines, breaks, alt, screen) for screen in SCREENS)
 
 
 def _lines(
-    dates: Sequence[str], lines: Sequence[Line], breaks: Sequence[int], alt: str, screen: Screen
+    dates: Sequence[str], lines: Sequence[Line], breaks: Mapping[int, str], alt: str, screen: Screen
 ) -> Markup:
     known = [v for line in lines for v in line.values if v is not None]
     most = _round_up(max(known, default=1.0))
@@ -173,7 +173,8 @@ def _lines(
             pen = "L"
         parts.append(f'<path d="{" ".join(path)}" fill="none" {_pen(line)}/>')
     parts += _dates(dates, places, low + 20, screen)
-    parts += [_break(places[b], top, low) for b in breaks if b < len(places)]
+    marked = [(places[b], day) for b, day in breaks.items() if b < len(places)]
+    parts += _breaks(marked, top, low, screen)
     return _svg(parts, round(low + 28), alt, screen)
 
 
@@ -202,7 +203,7 @@ def bars_svg(
     dates: Sequence[str],
     values: Sequence[int],
     usual: float | None,
-    breaks: Sequence[int],
+    breaks: Mapping[int, str],
     alt: str,
 ) -> Markup:
     """Bars over the windows, with the level that chance gives.
@@ -211,7 +212,7 @@ def bars_svg(
         dates: last date of each window.
         values: height of each bar.
         usual: level of a dashed line; None for none.
-        breaks: numbers of the windows that break.
+        breaks: for each window that breaks, its number and its first day.
         alt: description in words.
     """
     return Markup("").join(_bars(dates, values, usual, breaks, alt, screen) for screen in SCREENS)
@@ -221,7 +222,7 @@ def _bars(
     dates: Sequence[str],
     values: Sequence[int],
     usual: float | None,
-    breaks: Sequence[int],
+    breaks: Mapping[int, str],
     alt: str,
     screen: Screen,
 ) -> Markup:
@@ -247,7 +248,8 @@ def _bars(
             f'<text x="{left}" y="16">dashed: {usual:.0f} by chance</text>'
         )
     parts += _dates(dates, places, 210, screen)
-    parts += [_break(places[b], top, low) for b in breaks if b < len(places)]
+    marked = [(places[b], day) for b, day in breaks.items() if b < len(places)]
+    parts += _breaks(marked, top, low, screen)
     return _svg(parts, 218, alt, screen)
 
 
@@ -290,12 +292,27 @@ def _dates(dates: Sequence[str], places: Sequence[float], y: float, screen: Scre
     return parts
 
 
-def _break(x: float, top: float, low: float) -> str:
-    return (
-        f'<path d="M{x:.4g},{top:.4g} V{low:.4g}" stroke="var(--bad)" stroke-width="2" '
-        f'stroke-dasharray="5 4"/><text x="{x:.4g}" y="{top - 5:.4g}" text-anchor="middle" '
-        'class="broke">break</text>'
-    )
+def _breaks(
+    marked: Sequence[tuple[float, str]], top: float, low: float, screen: Screen
+) -> list[str]:
+    """A dashed line for each break, with its day where there is room for it."""
+    parts, free = [], 0.0
+    for x, day in marked:
+        parts.append(
+            f'<path d="M{x:.4g},{top:.4g} V{low:.4g}" stroke="var(--bad)" stroke-width="2" '
+            'stroke-dasharray="5 4"/>'
+        )
+        for words in (f"break {day}", "break"):
+            half = 0.65 * FONT * len(words) / 2
+            middle = min(max(x, half), screen.width - half)
+            if middle - half >= free:
+                free = middle + half + 4
+                parts.append(
+                    f'<text x="{middle:.4g}" y="{top - 5:.4g}" text-anchor="middle" '
+                    f'class="broke">{markupsafe.escape(words)}</text>'
+                )
+                break
+    return parts
 
 
 def _apart(places: Sequence[tuple[float, int]], least: float) -> list[tuple[float, int]]:

@@ -86,7 +86,7 @@ def history(found: Rolling, title: str = "") -> History:
     """
     windows = found.windows
     dates = [w.last for w in windows]
-    broke = [w.number for w in found.breaks]
+    broke = {w.number: w.first for w in found.breaks}
     names = latest_names(found)
     drawn = flows(found)
     usual = None if found.changes is None else found.changes.usual_moves

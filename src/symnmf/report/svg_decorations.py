@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from symnmf.report.svg_axes import Axis, linear_marks, number_of
 from symnmf.report.svg_heat import colors_of
 from symnmf.report.svg_text import plain_text, text_width, xml
-from symnmf.report.svg_traces import CYCLE, DASHES, Box, array_of
+from symnmf.report.svg_traces import CYCLE, DASHES, Box, array_of, symbol_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,13 +174,26 @@ def legend(rows: list[list[tuple[int, str]]], data: list[dict[str, Any]], font: 
                     f'stroke-width="2"{dash}/>'
                 )
             else:
-                made.append(
-                    f'<circle cx="{x + 10:.1f}" cy="{middle:.1f}" r="4.5" '
-                    f'fill="{xml(str(color))}"/>'
-                )
+                made.append(key_of(str(marker.get("symbol") or ""), x + 10, middle, str(color)))
             made.append(f'<text class="key" x="{x + 25:.1f}" y="{y:.1f}">{xml(word)}</text>')
             x += text_width(word, font) + 34
     return made
+
+
+def key_of(symbol: str, x: float, y: float, color: str) -> str:
+    """The marker of a trace beside its word.
+
+    Arguments:
+        symbol: its shape.
+        x, y: its centre.
+        color: its colour.
+    """
+    style = f'fill="{xml(color)}"'
+    if symbol in ("x", "cross"):
+        style = f'fill="none" stroke="{xml(color)}" stroke-width="2"'
+    elif not symbol or symbol.startswith("circle"):
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" {style}/>'
+    return f'<path d="{symbol_path(symbol, x, y, 4.5)}" {style}/>'
 
 
 def color_bar(

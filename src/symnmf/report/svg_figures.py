@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from symnmf.report.svg_axes import Axis, kind_of, number_of, numbers_of, range_of
+from symnmf.report.svg_axes import Axis, cut, kind_of, number_of, numbers_of, range_of
 from symnmf.report.svg_decorations import axis_title, color_bar, frame, legend, marks
 from symnmf.report.svg_heat import heat
 from symnmf.report.svg_text import plain_text, text_width, xml
-from symnmf.report.svg_traces import CYCLE, Box, array_of, bars, scatter
+from symnmf.report.svg_traces import CYCLE, Box, array_of, bars, error_ends, scatter
 
 #: Width of a drawing by its place on the page, and of the drawing for narrow screens.
 WIDTHS = {"full": 1040, "half": 500, "middle": 620}
@@ -144,13 +144,8 @@ class _Drawing:
         else:
             numbers = numbers_of(values, kind)
         for trace in traces:  # error bars belong to the range
-            error = (trace.get("error_y") or {}).get("array")
-            if side and error is not None:
-                more = zip(array_of(trace.get("y")), array_of(error), strict=True)
-                ends = [
-                    v + s * e for v, e in more for s in (-1, 1) if v is not None and e is not None
-                ]
-                numbers = np.append(numbers, [number_of(v, kind) for v in ends])
+            ends = [v for both in error_ends(trace, "xy"[side]) if both for v in both]
+            numbers = np.append(numbers, [number_of(v, kind) for v in ends])
         if self.layout.get("barmode") in ("stack", "relative") and zero:
             numbers = np.append(numbers, _stacked(traces, side, kind))
         for shape in self.layout.get("shapes") or ():
@@ -267,7 +262,8 @@ class _Drawing:
         if axis.settings.get("showticklabels") is False:
             return title + 4
         if self._turned(panel):
-            words = [text_width(w, self.font) for _, w in axis.spaced(True, 1.0, self.most)]
+            names = axis.settings.get("ticktext") or axis.words
+            words = [text_width(cut(plain_text(str(n)), self.most), self.font) for n in names]
             return max(words, default=0.0) + 2 * GAP + title
         return 1.6 * self.font + title + 4
 

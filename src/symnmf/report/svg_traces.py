@@ -40,6 +40,22 @@ def array_of(value: Any) -> list[Any]:
     return list(value)
 
 
+def error_ends(trace: dict[str, Any], letter: str) -> list[tuple[float, float] | None]:
+    """Lower and upper end of the error bar of every point along an axis; empty without them.
+
+    Example:
+        >>> error_ends({"x": [1, 2], "error_x": {"array": [1, None]}}, "x")
+        [(0, 2), None]
+    """
+    error = trace.get(f"error_{letter}") or {}
+    over = array_of(error.get("array"))
+    under = array_of(error.get("arrayminus")) or over
+    return [
+        None if value is None or up is None or down is None else (value - down, value + up)
+        for value, up, down in zip(array_of(trace.get(letter)), over, under, strict=False)
+    ]
+
+
 def scatter(
     trace: dict[str, Any], x: Axis, y: Axis, color: str, *, titles: bool, taken: list[Box]
 ) -> list[str]:
@@ -70,15 +86,12 @@ def scatter(
         title = _title(trace, 0, across, up) if trace.get("hoverinfo") != "skip" else ""
         label = f"<title>{xml(title)}</title>" if titles and title else ""
         made.append(f'<path d="{path}" fill="{xml(area)}"{clear} stroke="none">{label}</path>')
-    error = trace.get("error_y") or {}
-    if error.get("array") is not None:
-        ends_of = zip(across, up, array_of(error["array"]), strict=True)
+    errors = error_ends(trace, "y")
+    if errors:
         bars = "".join(
-            f"M{x.place(a):.1f} {y.place(b - e):.1f}V{y.place(b + e):.1f}"
-            for a, b, e in ends_of
-            if b is not None
-            and e is not None
-            and np.isfinite([y.place(b - e), y.place(b + e)]).all()
+            f"M{x.place(a):.1f} {y.place(e[0]):.1f}V{y.place(e[1]):.1f}"
+            for a, e in zip(across, errors, strict=True)
+            if e is not None and np.isfinite([y.place(e[0]), y.place(e[1])]).all()
         )
         made.append(f'<path d="{bars}" stroke="{xml(stroke)}" fill="none"/>')
     width = line.get("width", 2)
@@ -120,6 +133,7 @@ def bars(
     ground = over.at(max(0.0, min(over.low, over.high))) if over.kind == "linear" else over.start
     shift = (slot[0] - (slot[1] - 1) / 2) * thick / slot[1]
     shapes: list[str] = []
+    errors = error_ends(trace, "x" if lying else "y")
     thin: dict[str, dict[float, tuple[float, float]]] = {}
     for i, (at, value) in enumerate(zip(centers.tolist(), size, strict=True)):
         if value is None:
@@ -147,10 +161,25 @@ def bars(
             '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" '.format(*box)
             + f'fill="{xml(colors[i])}"{_opacity(trace)}>{label}</rect>'
         )
+        ends = errors[i] if errors else None
+        if ends is not None and ends[0] < ends[1]:
+            shapes.append(_error_bar(at + shift, over.place(ends[0]), over.place(ends[1]), lying))
     for tint, column in thin.items():
         path = "".join(f"M{at:.0f} {a:.0f}V{b:.1f}" for at, (a, b) in column.items())
         shapes.append(f'<path d="{path}" stroke="{xml(tint)}" fill="none"/>')
     return shapes
+
+
+def _error_bar(at: float, low: float, high: float, lying: bool) -> str:
+    """A line from end to end with a stop at both."""
+    cap = 4.0
+    if lying:
+        stops = "".join(f"M{end:.1f} {at - cap:.1f}v{2 * cap:g}" for end in (low, high))
+        path = f"M{low:.1f} {at:.1f}H{high:.1f}{stops}"
+    else:
+        stops = "".join(f"M{at - cap:.1f} {end:.1f}h{2 * cap:g}" for end in (low, high))
+        path = f"M{at:.1f} {low:.1f}V{high:.1f}{stops}"
+    return f'<path class="error" d="{path}" fill="none"/>'
 
 
 def _markers(
@@ -179,7 +208,7 @@ def _markers(
         px = [round(v) if isfinite(v) else v for v in px]
     for i in shown:
         name, r = str(symbols[i]), sizes[i] / 2
-        shape = _symbol(name, px[i], py[i], r)
+        shape = symbol_path(name, px[i], py[i], r)
         if name in ("x", "cross"):
             style = f'fill="none" stroke="{xml(str(colors[i]))}" stroke-width="2"'
         elif name.startswith("circle"):
@@ -218,7 +247,8 @@ def _short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _symbol(name: str, x: float, y: float, r: float) -> str:
+def symbol_path(name: str, x: float, y: float, r: float) -> str:
+    """The path of a marker by the name of its shape, around a point."""
     if name == "triangle-up":
         return f"M{x - r:.1f} {y + r:.1f}h{2 * r:.1f}l{-r:.1f} {-2 * r:.1f}z"
     if name == "triangle-down":

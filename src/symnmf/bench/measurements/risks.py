@@ -30,7 +30,7 @@ from symnmf.grouping.positions import Positions
 #: Simulations, days of each, resampled histories, coverage, and days behind the truth at the
 #: threshold.
 SIMULATIONS, DAYS, DRAWS, LEVEL, MANY = 200, 1000, 50, 0.9, 400_000
-#: Simulations with extremes in clusters for each without.
+#: Simulations of shares with extremes in clusters for each without.
 CLUSTERED = 0.2
 #: Shares of the days on which a portfolio loses more, for the truth of its tail scale.
 OWN = (0.05, 0.01)
@@ -88,7 +88,10 @@ def shares(choices: Choices, words: str, clustered: bool) -> Iterator[MeasuredRo
         own = float(np.quantile(many @ model.weights, 1 - p)) * p**0.5
         truths[f"of its losses on {100 * p:g} % of days"][0] = own
     found, bands = [], []
-    for number, losses in _histories(choices, model, clustered):
+    count = choices.size(SIMULATIONS)
+    if clustered:
+        count = max(1, round(CLUSTERED * count))
+    for number, losses in _histories(model, clustered, count):
         mine = _positions(model, losses)
         found.append(_quantities(mine.parts(), model.labels))
         histories = Resamples.of(DAYS, DRAWS, seed=number)
@@ -113,7 +116,7 @@ def probabilities(choices: Choices, words: str, clustered: bool) -> Iterator[Mea
     truth.append(float(np.quantile(many, 1 - 1 / PERIOD)))
     groups = _groups(model)
     found, bands = [], []
-    for number, losses in _histories(choices, model, clustered):
+    for number, losses in _histories(model, clustered, choices.size(SIMULATIONS)):
         panel = read_panel(losses, kind="returns")
         made = crash_model(groups, panel, tail="upper", draws=DRAWS, level=LEVEL, seed=number)
         values = np.array([(x.value, x.low, x.high) for x in _answers(made, model.weights)])
@@ -137,10 +140,9 @@ def _groups(model: MaxLinearPanel) -> Result:
 
 
 def _histories(
-    choices: Choices, model: MaxLinearPanel, clustered: bool
+    model: MaxLinearPanel, clustered: bool, count: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-    count = choices.size(SIMULATIONS)
-    for number in range(max(1, round(CLUSTERED * count)) if clustered else count):
+    for number in range(count):
         yield number, model.draw(DAYS, clustered, np.random.default_rng([number, clustered]))
 
 
@@ -158,9 +160,9 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
     """All rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for words, clustered in (("alone", False), ("in clusters", True)):
-            yield from probabilities(choices, words, clustered)
-            yield from shares(choices, words, clustered)
+        for rows in (probabilities, shares):
+            for words, clustered in (("alone", False), ("in clusters", True)):
+                yield from rows(choices, words, clustered)
         yield from calibration(choices)
 
 
