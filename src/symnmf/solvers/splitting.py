@@ -148,3 +148,15 @@ def consensus(W: Tensor, SW: Tensor, U: Tensor, rho: float) -> tuple[Tensor, Ten
     U.add_(V)  # V + U: its positive part is W, its negative part the next dual
     W = U.clamp(min=0)
     return W, U.sub_(W)
+
+
+def consensus_rows(
+    W: Tensor, SW: Tensor, U: Tensor, rho: float
+) -> tuple[Tensor, Tensor]:  # (b, k, n)
+    """:func:`consensus` for several factors that are stored as rows; U is overwritten."""
+    system = torch.bmm(W, W.mT).to(torch.float64).mul_(2.0)
+    system.diagonal(dim1=1, dim2=2).add_(rho)
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(system)).to(W.dtype)
+    U.add_(torch.bmm(inverse, (W - U).mul_(rho).add_(SW, alpha=2.0)))
+    W = U.clamp(min=0)
+    return W, U.sub_(W)
