@@ -15,7 +15,7 @@ from symnmf.solvers.sketch_newton import Operators, Pool, objectives, products
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_seeds import EMBEDDINGS
 from symnmf.solvers.sketch_state import PATIENCE
-from symnmf.solvers.sketches import Matrices, Sketches
+from symnmf.solvers.sketches import Matrices, Sketches, SmallMatrices, surrogates
 from symnmf.solvers.splitting import ADMM, consensus_rows
 
 #: Schedule of a run that begins at a factor that is fitted to the surrogate: no step on it.
@@ -37,18 +37,18 @@ def fitted_starts(
         schedule: constants of the trials and of the Newton steps.
 
     Returns:
-        The factors (n, k); None where they cannot be made together: a surrogate is S itself, k is
-        1, n is large, or a row has no direction in an embedding.
+        The factors (n, k); None where they cannot be made together: k is 1, n is large, a
+        surrogate is a large S itself, or a row has no direction in an embedding.
     """
     schedule = schedule or Schedule()
     n, k = problems[0].S.n, problems[0].k
     if k == 1 or n > SAMPLE_SIZE:
         return None
-    T = Sketches.of([problem.surrogate for problem in problems])
+    T = surrogates(problems)
     seeds = None if T is None else _group_seeds(problems)
     if T is None or seeds is None:
         return None
-    frob_sq = torch.tensor([p.S.frob_sq() for p in problems], dtype=torch.float64).to(T.U.device)
+    frob_sq = torch.tensor([p.S.frob_sq() for p in problems], dtype=torch.float64).to(seeds.device)
     H = _best_after_trial(problems, T, seeds, penalty, schedule)[:, None]  # (b, 1, k, n)
     warm = [problem.warm_start for problem in problems]
     known = [start.H.T for start in warm if start is not None]
@@ -59,8 +59,10 @@ def fitted_starts(
     pool = _polished(pool, every, every, frob_sq, schedule)
     errors = pool.value.view(len(problems), -1)
     best = errors.argmin(dim=1) + errors.shape[1] * torch.arange(len(problems)).to(errors.device)
-    S = Matrices(tuple(problem.S for problem in problems))
-    pool = _polished(Pool.of_rows(S, pool.H[best]), S, T, frob_sq, schedule)
+    pool = pool.only(best)
+    if isinstance(T, Sketches):
+        S = Matrices(tuple(problem.S for problem in problems))
+        pool = _polished(Pool.of_rows(S, pool.H), S, T, frob_sq, schedule)
     return [pool.factor(m) for m in range(len(problems))]
 
 
@@ -102,7 +104,11 @@ def _group_seeds(problems: Sequence[Problem]) -> Tensor | None:  # (b, e, k, n)
 
 
 def _best_after_trial(
-    problems: Sequence[Problem], T: Sketches, seeds: Tensor, penalty: float, schedule: Schedule
+    problems: Sequence[Problem],
+    T: Sketches | SmallMatrices,
+    seeds: Tensor,
+    penalty: float,
+    schedule: Schedule,
 ) -> Tensor:  # (b, k, n)
     """The seed of each problem with the least error after a few steps of ADMM."""
     each = seeds.shape[1]

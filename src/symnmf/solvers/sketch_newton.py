@@ -12,10 +12,10 @@ from symnmf.core.objective import objective
 from symnmf.core.solver import Checkpointable
 from symnmf.numerics import WIDE_ENTRIES
 from symnmf.operators import SymmetricOperator
-from symnmf.solvers.sketches import Matrices, Sketches
+from symnmf.solvers.sketches import Matrices, Sketches, SmallMatrices
 
 #: One operator for all factors of a batch, or one for each.
-Operators = SymmetricOperator | Matrices | Sketches
+Operators = SymmetricOperator | Matrices | SmallMatrices | Sketches
 #: Sufficient decrease of the line search, and the most halvings of a step.
 DECREASE, HALVINGS = 1e-4, 8
 #: Conjugate gradients end when the residual, in the norm of the preconditioner, is this fraction
@@ -235,6 +235,8 @@ def _directions(
         going = going & (curvature > 0)
         alpha = torch.where(going, size / curvature, 0)
         x.addcmul_(p, alpha)
+        if step == cg_iters - 1:
+            break
         r.addcmul_(Ap, alpha, value=-1.0)
         z = torch.bmm(inverse, r).mul_(free)
         before, size = size, _dot(r, z)

@@ -8,8 +8,25 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from symnmf.core.problem import Problem
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.lowrank import LowRankOperator
+
+#: Maximum of the entries of an array of matrices.
+SMALL_ENTRIES = 1_000_000
+
+
+def surrogates(problems: Sequence[Problem]) -> Sketches | SmallMatrices | None:
+    """The surrogates of some problems as one batch; None if they are of different kinds.
+
+    Where products with S cost no more than with a sketch, the surrogate is S; such matrices are
+    put into one array if they are small.
+    """
+    made = [problem.surrogate for problem in problems]
+    n, same = problems[0].S.n, all(p.surrogate is p.S for p in problems)
+    if same and len(made) * n**2 <= SMALL_ENTRIES:
+        return SmallMatrices(torch.stack([problem.S.inner.to_dense() for problem in problems]))
+    return Sketches.of(made)
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,29 @@ class Sketches:
         """Each of them several times in succession."""
         parts = (x.repeat_interleave(times, dim=0) for x in (self.U, self.core, self.d))
         return Sketches(*parts)
+
+
+@dataclass(frozen=True)
+class SmallMatrices:
+    """The matrix of each of several factors, in one array.
+
+    Attributes:
+        S: (b, n, n) the matrices.
+    """
+
+    S: Tensor
+
+    def products(self, X: Tensor) -> Tensor:  # (b, k, n) -> (b, k, n)
+        """``X S`` of each factor."""
+        return torch.bmm(X, self.S)
+
+    def only(self, chosen: Tensor) -> SmallMatrices:
+        """Those of some factors."""
+        return SmallMatrices(self.S[chosen])
+
+    def repeated(self, times: int) -> SmallMatrices:
+        """Each of them several times in succession."""
+        return SmallMatrices(self.S.repeat_interleave(times, dim=0))
 
 
 @dataclass(frozen=True)
