@@ -76,13 +76,14 @@ def seed_batch(
     if k == 1 or not all(bool(known.all()) for _, known in places.values()):
         return None
     wanted = [seeds_of_start(problem, start, n_init, draws) for start in starts]
-    groups = [seed.args[1:4] for seeds in wanted for seed in seeds if _is_group(seed)]
+    arguments = [seed.args for seeds in wanted for seed in seeds if _is_group(seed)]
+    groups = [(start, leading, white) for _, start, leading, white, _ in arguments]
     found: list[Tensor] = []
     if groups:
         width = max(X.shape[1] for X, _ in places.values())
         sets = torch.zeros(len(groups) * draws, width, problem.S.n, dtype=T.dtype, device=T.device)
-        for m, (_, *chosen) in enumerate(groups):
-            X = places[tuple(chosen)][0]
+        for m, (_, leading, white) in enumerate(groups):
+            X = places[leading, white][0]
             sets[m * draws : (m + 1) * draws, : X.shape[1]] = X.T
         rngs = [_draw(problem, *group, draw) for group in groups for draw in range(draws)]
         labels = kmeans_batch(sets, k, rngs)
