@@ -16,6 +16,8 @@ from symnmf.errors import InvalidInput
 from symnmf.factorization import Request, run
 from symnmf.numerics import SMALL_PRODUCT
 from symnmf.operators import as_operator
+from symnmf.solvers.sketch_many import FITTED, fitted_starts
+from symnmf.solvers.sketched import Sketched
 from symnmf.worker_threads import in_order
 
 
@@ -74,6 +76,33 @@ def factorize_many(
         number = f"{len(same)} of {len(found)} factorizations; the first: "
         warnings.warn(number + same[0], kind, stacklevel=2)
     return found
+
+
+def fit_similar(problems: Sequence[Problem]) -> list[Result]:
+    """Fits of problems of one size, each from its warm start and from a fresh seed.
+
+    The factors are made in one batch (:func:`symnmf.solvers.sketch_many.fitted_starts`); each is
+    then certified on its own matrix by a run that ends where the criterion is met. Problems that
+    cannot be batched are fitted one after the other.
+
+    Arguments:
+        problems: the problems, such as samples of one panel.
+
+    Example:
+        >>> import numpy as np
+        >>> S = as_operator(np.kron(np.eye(3), np.ones((4, 4))) + 0.1)
+        >>> [result.status.name for result in fit_similar([Problem(S, 2), Problem(S, 2, 1)])]
+        ['CONVERGED', 'CONVERGED']
+    """
+    starts = fitted_starts(problems)
+    if starts is None:
+        request = Request(n_init=1, options={"precision": "fast"})
+        return [run(problem, request, handle_interrupt=False) for problem in problems]
+    request = Request.of(Sketched(precision="fast", schedule=FITTED))
+    return [
+        run(problem.begun_at(H), request, handle_interrupt=False)
+        for problem, H in zip(problems, starts, strict=True)
+    ]
 
 
 def _problems(

@@ -12,8 +12,10 @@ from helpers import blocks, market
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.objective import error
 from symnmf.core.problem import Problem
+from symnmf.core.start import group_start, group_starts, spectral_labels
 from symnmf.engine import solve
 from symnmf.errors import InvalidInput
+from symnmf.numerics import torch_stream
 from symnmf.solvers.registry import make_solver
 from symnmf.solvers.sketch_phases import (
     TRANSITIONS,
@@ -30,6 +32,7 @@ from symnmf.solvers.sketch_phases import (
     SurrogatePolish,
 )
 from symnmf.solvers.sketch_schedule import Schedule
+from symnmf.solvers.sketch_seeds import seed_batch, seeds_of_start
 from symnmf.solvers.sketched import Sketched
 from symnmf.storage.checkpoint import Checkpoint
 from symnmf.storage.checkpointable import flatten, unflatten
@@ -67,7 +70,7 @@ BOTH = (
 )
 
 
-@pytest.mark.parametrize("share", [0.03, 0.09, 0.45, 0.78, 0.98])
+@pytest.mark.parametrize("share", [0.014, 0.04, 0.4, 0.75, 0.98])
 def test_resume_in_every_phase(share, tmp_path):
     b = market("corr", 100)
     solver = Sketched(n_init=3)
@@ -172,7 +175,7 @@ def test_the_schedule_sets_the_length_of_the_phases():
     count = {phase: 0 for phase in TRANSITIONS}
     for state in walk(S, 10, schedule=short, precision="fast"):
         count[type(state.phase)] += 1
-    assert count[SeedRace] == 6  # four embeddings, NNDSVD, the random start
+    assert count[SeedRace] == 1  # four embeddings, NNDSVD and the random start in one batch
     assert count[SurrogateFit] == 10 + 1  # the last one measures and leaves
     assert count[ColumnExchange] == 1
     assert count[MoreSeeds] == 1  # there is no further start
@@ -202,3 +205,34 @@ def test_the_start_that_is_refined_brings_its_own_excess():
     assert isinstance(state.phase, FirstCheck)
     assert state.phase.excess == pytest.approx(bounds.excess(value), abs=1e-6)
     assert state.phase.excess <= min(state.starts.excesses) + solver.schedule.tie_excess
+
+
+@pytest.mark.parametrize("starts", [[0], [1, 2, 3, 4, 5]])
+def test_a_batch_of_seeds_has_the_seeds_that_are_made_one_by_one(starts):
+    made = Problem(sn.benchmark_matrix("corr", n=300).operator, 8, 3)
+    work = Sketched().work(made)
+    batch = work.trials(seed_batch(made, starts, 6, 3))
+    single = [work.trial(seed()) for s in starts for seed in seeds_of_start(made, s, 6, 3)]
+    assert len(batch) == len(single) == (6 if starts == [0] else 5)
+    for one, other in zip(batch, single, strict=True):
+        assert one.excess == pytest.approx(other.excess, abs=1e-4)
+        # Draws that find the same groups in another order are as good as each other.
+        torch.testing.assert_close(one.H @ one.H.T, other.H @ other.H.T, rtol=1e-3, atol=1e-4)
+
+
+def test_the_groups_of_a_batch_become_the_same_seeds():
+    made = Problem(sn.benchmark_matrix("tpdm", n=200).operator, 6)
+    T, spectrum = made.surrogate, made.spectrum
+    labels = torch.stack([spectral_labels(spectrum, 6, torch_stream(m, "seeds")) for m in range(4)])
+    for rows, one in zip(group_starts(T, 6, spectrum, labels), labels, strict=True):
+        torch.testing.assert_close(rows.T, group_start(T, 6, spectrum, one))
+
+
+def test_fewer_directions_than_groups_are_not_batched():
+    S = torch.block_diag(torch.ones(6, 6), torch.ones(4, 4), torch.eye(2))
+    assert seed_batch(Problem(sn.as_operator(S), 6), [0], 1, 3) is None
+
+
+def test_rows_without_a_direction_are_not_batched():
+    S = torch.block_diag(torch.ones(6, 6), torch.ones(4, 4), torch.zeros(2, 2))
+    assert seed_batch(Problem(sn.as_operator(S), 2), [0], 1, 3) is None

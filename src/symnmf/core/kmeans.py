@@ -6,7 +6,7 @@ an operator (``UnitRows`` of :mod:`symnmf.grouping.spherical_kmeans`, for the ro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Protocol
@@ -179,6 +179,78 @@ def kmeans(X: Tensor, k: int, rng: torch.Generator) -> Tensor:  # (n, d) -> (n,)
     chosen = torch.randperm(len(X), generator=rng)[:few].to(X.device)
     centres = _cluster(X[chosen], k, rng).centres
     return lloyd(ExplicitRows(X), centres, len(centres), PASSES_ON_ALL, _few_moved).labels
+
+
+def kmeans_batch(
+    X: Tensor, k: int, rngs: Sequence[torch.Generator]
+) -> Tensor | None:  # (b, d, n) -> (b, n)
+    """:func:`kmeans` of several small sets of directions at the same time, with the same draws.
+
+    Arguments:
+        X: (b, d, n) columns of unit length.
+        k: number of groups.
+        rngs: a generator on the CPU for each set.
+
+    Returns:
+        The labels; None where a set has fewer than k distinct columns.
+
+    Example:
+        >>> X = torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]).expand(2, -1, -1)
+        >>> labels = kmeans_batch(X, 2, [torch.Generator().manual_seed(m) for m in range(2)])
+        >>> (labels[:, 0] == labels[:, 2]).tolist(), (labels[:, 0] == labels[:, 1]).tolist()
+        ([True, True], [False, False])
+    """
+    b, d, n = X.shape
+    places = _spread_batch(X, k, rngs, 2 + int(log(k)))
+    if places is None:
+        return None
+    centres = X.gather(2, places[:, None].expand(-1, d, -1)).mT  # (b, k, d)
+    labels = torch.full((b, n), -1, device=X.device)
+    going = torch.arange(b, device=X.device)  # the sets that are not settled
+    tiny = torch.finfo(X.dtype).tiny
+    for _ in range(MAX_LLOYD_PASSES):
+        fit, new = torch.bmm(centres, X).max(dim=1)
+        moved = (new != labels[going]).sum(dim=1) > MOVING_FRACTION * n
+        labels[going] = new
+        left = moved.nonzero()[:, 0]
+        if not len(left):
+            break
+        if len(left) < len(going):
+            going, X, new, fit = going[left], X[left], new[left], fit[left]
+        member = torch.zeros(len(X), k, n, dtype=X.dtype, device=X.device)
+        sums = torch.bmm(member.scatter_(1, new[:, None], 1), X.mT)
+        empty = member.sum(dim=2) == 0
+        if bool(empty.any()):  # they get the columns that fit worst, in their order
+            worst = fit.argsort(dim=1)[:, :k].gather(1, (empty.cumsum(1) - 1).clamp_(min=0))
+            worst = X.gather(2, worst[:, None].expand(-1, d, -1)).mT
+            sums = torch.where(empty[:, :, None], worst, sums)
+        centres = sums / torch.linalg.vector_norm(sums, dim=2, keepdim=True).clamp_(min=tiny)
+    return labels
+
+
+def _spread_batch(
+    X: Tensor, k: int, rngs: Sequence[torch.Generator], trials: int
+) -> Tensor | None:  # (b, k)
+    """:func:`spread` of each set; None where one has fewer than k distinct columns."""
+    b, d, n = X.shape
+    count = 1 + trials * (k - 1)
+    drawn = [torch.rand(count, generator=rng, dtype=torch.float64) for rng in rngs]
+    draws = torch.stack(drawn).to(X.device)
+    far = torch.ones(b, n, dtype=X.dtype, device=X.device)
+    chosen = []
+    for j in range(k):
+        weights = far.to(torch.float64).cumsum(1)
+        if j == k - 1 and not bool((weights[:, -1] > 0).all()):
+            return None
+        some = draws[:, :1] if j == 0 else draws[:, 1 + trials * (j - 1) : 1 + trials * j]
+        places = torch.searchsorted(weights, some * weights[:, -1:])
+        places = places.clamp_(max=n - 1)  # (b, trials)
+        there = X.gather(2, places[:, None].expand(-1, d, -1)).mT
+        near = torch.minimum(far[:, None], torch.bmm(there, X).neg_().add_(1).clamp_(min=0))
+        best = near.sum(dim=2).argmin(dim=1, keepdim=True)  # (b, 1)
+        chosen.append(places.gather(1, best))
+        far = near.gather(1, best[:, :, None].expand(-1, -1, n))[:, 0]
+    return torch.cat(chosen, dim=1)
 
 
 def _cluster(X: Tensor, k: int, rng: torch.Generator) -> Partition:

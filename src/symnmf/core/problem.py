@@ -107,6 +107,15 @@ class Problem:
         twin.__dict__.pop("surrogate", None)
         return twin
 
+    def begun_at(self, H: Tensor) -> Problem:  # (n, k)
+        """The same problem with a start factor of its scale, without validation.
+
+        What is known of its spectrum is shared.
+        """
+        twin = copy(self)
+        twin.start, twin.warm_start = H, None
+        return twin
+
     @property
     def H0(self) -> Tensor:  # (n, k)
         """The start factor, computed on each access because it is needed once."""

@@ -52,6 +52,28 @@ def nndsvd_start(S: SymmetricOperator, k: int, spectrum: Spectrum, fill: float =
     return H.clamp_(min=fill * (S.mean() / k) ** 0.5)
 
 
+def embedding(
+    spectrum: Spectrum, k: int, *, leading: bool = False, white: bool = True
+) -> tuple[Tensor, Tensor]:  # (n, d), (n,)
+    """Directions of the rows of the leading eigenvectors, and which of them have one.
+
+    Arguments:
+        spectrum: spectrum of S.
+        k: number of groups.
+        leading: whether to use the first eigenvector, which all rows share in most data.
+        white: whether to use unscaled eigenvectors; otherwise they are scaled by the square roots
+            of their eigenvalues.
+    """
+    first = 0 if leading or k == 1 else 1
+    last = max(first + 1, spectrum.positive(k + first))
+    X = spectrum.vectors[:, first:last]
+    if not white:
+        X = X * spectrum.values[first : first + X.shape[1]].clamp(min=0).sqrt().to(X)
+    size = torch.linalg.vector_norm(X, dim=1, keepdim=True)
+    known = size > torch.finfo(X.dtype).eps * size.max()
+    return X / torch.where(known, size, 1), known[:, 0]
+
+
 def spectral_labels(
     spectrum: Spectrum, k: int, rng: torch.Generator, *, leading: bool = False, white: bool = True
 ) -> Tensor:  # (n,)
@@ -61,26 +83,58 @@ def spectral_labels(
         spectrum: spectrum of S.
         k: number of groups.
         rng: generator on the CPU.
-        leading: whether to use the first eigenvector, which all rows share in most data.
-        white: whether to use unscaled eigenvectors; otherwise they are scaled by the square roots
-            of their eigenvalues.
+        leading, white: as for :func:`embedding`.
 
     Returns:
         (n,) labels; −1 for a row with no loading on these eigenvectors.
     """
-    first = 0 if leading or k == 1 else 1
-    last = max(first + 1, spectrum.positive(k + first))
-    X = spectrum.vectors[:, first:last]
-    if not white:
-        X = X * spectrum.values[first : first + X.shape[1]].clamp(min=0).sqrt().to(X)
-    size = torch.linalg.vector_norm(X, dim=1, keepdim=True)
-    known = (size > torch.finfo(X.dtype).eps * size.max())[:, 0]
+    X, known = embedding(spectrum, k, leading=leading, white=white)
     if bool(known.all()):
-        return kmeans(X / size, k, rng)
+        return kmeans(X, k, rng)
     labels = torch.full((len(X),), -1, device=X.device)
     if bool(known.any()):
-        labels[known] = kmeans(X[known] / size[known], k, rng)
+        labels[known] = kmeans(X[known], k, rng)
     return labels
+
+
+#: Ratios of the common factor to the groups that :func:`group_start` tries.
+GRID = (0.0, *(2.0 ** (e / 4) for e in range(-44, 13)))
+
+
+def group_starts(
+    T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor
+) -> Tensor:  # (b, n) -> (b, k, n)
+    """:func:`group_start` of several labelings, as rows; one product for all of them.
+
+    Arguments:
+        T, k, spectrum: as for :func:`group_start`.
+        labels: (b, n) groups of every row.
+    """
+    b, n = labels.shape
+    u = spectrum.vectors[:, 0].abs() * T.n**0.5
+    P = torch.zeros(b, k, n, dtype=T.dtype, device=T.device).scatter_(1, labels[:, None], 1)
+    products = T.left_matmul(torch.cat([P.flatten(0, 1), u[None]]))
+    Tu, TP = products[-1].to(torch.float64), products[:-1].view(b, k, n)
+    wide = u.to(torch.float64)
+    sizes, shares = P.sum(dim=2, dtype=torch.float64), (P @ u).to(torch.float64)  # (b, k)
+    own, common = float(wide @ wide), float(wide @ Tu)
+    # ‖G₀ + t G₁ + t² G₂‖² with G₀ = diag(sizes), G₁ = shares 1ᵀ + 1 sharesᵀ, G₂ = ‖u‖² 11ᵀ
+    total, square = shares.sum(dim=1), shares.square().sum(dim=1)
+    aa, ab = sizes.square().sum(dim=1), 2 * (sizes * shares).sum(dim=1)
+    ac, bb = own * sizes.sum(dim=1), 2 * k * square + 2 * total.square()
+    bc, cc = 2 * k * own * total, torch.full_like(total, (own * k) ** 2)
+    t = torch.tensor(GRID, dtype=torch.float64, device=T.device)
+    norms = torch.stack([aa, 2 * ab, 2 * ac + bb, 2 * bc, cc], dim=1) @ torch.stack(
+        [t**e for e in range(5)]
+    )
+    ones = (P.to(torch.float64) @ Tu).sum(dim=1)
+    inner = torch.stack(
+        [(P * TP).sum(dim=(1, 2), dtype=torch.float64), 2 * ones, torch.full_like(ones, k * common)]
+    )
+    fits = (inner.T @ torch.stack([t**e for e in range(3)])).clamp_(min=0)  # (b, grid)
+    best = (fits.square() / norms).argmax(dim=1, keepdim=True)
+    scale = (fits / norms).gather(1, best).sqrt().to(T.dtype)[:, :, None]
+    return P.add_(t[best].to(T.dtype)[:, :, None] * u).mul_(scale)
 
 
 def group_start(T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor) -> Tensor:
@@ -107,10 +161,9 @@ def group_start(T: SymmetricOperator, k: int, spectrum: Spectrum, labels: Tensor
     grams = (torch.diag(sizes), cross, both)
     inner = (inner64(P, TP), 2 * inner64(P, Tu.expand(-1, k)), k * inner64(u[:, None], Tu))
     best = (0.0, 0.0, 0.0)  # gain, t, a
-    grid = (0.0, *(2.0 ** (e / 4) for e in range(-44, 13)))
     stacked = torch.stack(grams).flatten(1)
     (aa, ab, ac), (_, bb, bc), (_, _, cc) = (stacked @ stacked.T).tolist()
-    for t in grid:
+    for t in GRID:
         square = aa + t * (2 * ab + t * (2 * ac + bb + t * (2 * bc + t * cc)))
         fit = max(0.0, inner[0] + t * inner[1] + t * t * inner[2])
         if square == 0:

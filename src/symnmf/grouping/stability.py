@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -21,15 +23,19 @@ from symnmf.dependence import estimate
 from symnmf.dependence.resampled_rows import ResampledRows
 from symnmf.dependence.resampling import Resamples
 from symnmf.errors import InvalidInput
-from symnmf.factorization import Request, run
 from symnmf.grouping.comparison import align
 from symnmf.grouping.portfolio_risk import check_panel
+from symnmf.many_problems import fit_similar
 from symnmf.numerics import SMALL_PRODUCT
 from symnmf.resources import require_memory
 from symnmf.worker_threads import in_order
 
+#: Seed of the fit of a sample, and its rows of the panel.
+Sample = tuple[int, np.ndarray]
 #: Instruments up to which the entries of S get intervals.
 MAX_INTERVALS = 500
+#: Maximum number of samples that are fitted in one batch, and of the entries of their matrices.
+BATCH, BATCH_ENTRIES = 10, 40_000_000
 #: Share of the samples from which a member counts as sure in a consensus: of the pairs of hard
 #: panels with at least this share, 99 % are truly in one group (`symnmf bench calibration`).
 SURE_SHARE = 0.7
@@ -146,7 +152,7 @@ def bootstrap(
     Each sample is fitted from the result and from a fresh seed, and the better fit counts:
     groups that differ are then not mere accidents of a start, nor are they held by it. The fits
     end where the criterion is met: the next 0.1 % of the error are far below what resampling
-    changes. Small samples are fitted several at a time, one on each thread of torch.
+    changes. Samples are fitted in batches; of small ones, there is a batch on each thread of torch.
 
     Arguments:
         panel: the returns.
@@ -181,11 +187,14 @@ def bootstrap(
     entries = np.empty((draws, n, n), dtype=np.float32) if n <= MAX_INTERVALS else None
     mine, agreed = result.labels().cpu(), []
     samples = Samples(panel, result, dependence, options, entries is not None)
-    jobs = (partial(samples.fit, rows, seed + draw) for draw, rows in enumerate(resamples))
+    size = max(1, min(BATCH, BATCH_ENTRIES // n**2))
+    rows = _batches(enumerate(resamples, start=seed), size)
+    jobs = (partial(samples.fit, batch) for batch in rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the groups of a sample are not reported
         threads = None if n * n * k <= SMALL_PRODUCT else 1
-        for draw, (fit, dense) in enumerate(in_order(jobs, threads)):
+        fits = chain.from_iterable(in_order(jobs, threads))
+        for draw, (fit, dense) in enumerate(fits):
             labels = fit.labels().cpu()
             agreed.append(adjusted_rand(mine, labels))
             loadings[draw] = fit.H[:, align(fit.H, result.H)].cpu().numpy()
@@ -229,6 +238,12 @@ def _around(
     return ends
 
 
+def _batches(samples: Iterator[Sample], size: int) -> Iterator[list[Sample]]:
+    """Successive samples, as many at a time."""
+    while batch := list(islice(samples, size)):
+        yield batch
+
+
 class Samples:
     """Fits of samples of the rows, each from the result and from a fresh seed.
 
@@ -253,10 +268,13 @@ class Samples:
             H = result.H.to(dtype=S.dtype, device=S.device)
             self.warm_start = WarmStart(H, Problem(S, self.k).spectrum.vectors)
 
-    def fit(self, rows: np.ndarray, seed: int) -> tuple[Result, np.ndarray | None]:
-        """The fit of some rows of the panel, and the entries of their S if they are wanted."""
-        S = self.estimate(rows)
-        problem = Problem(S, self.k, seed, warm_start=self.warm_start)
-        request = Request(n_init=1, options={"precision": "fast"})
-        found = run(problem, request, handle_interrupt=False)
-        return found, S.to_dense().cpu().numpy() if self.with_entries else None
+    def fit(self, samples: Sequence[Sample]) -> list[tuple[Result, np.ndarray | None]]:
+        """The fits of some samples, and the entries of their S if they are wanted.
+
+        Arguments:
+            samples: seed and rows of the panel of each of them.
+        """
+        made = [(seed, self.estimate(rows)) for seed, rows in samples]
+        problems = [Problem(S, self.k, seed, warm_start=self.warm_start) for seed, S in made]
+        dense = [S.to_dense().cpu().numpy() if self.with_entries else None for _, S in made]
+        return list(zip(fit_similar(problems), dense, strict=True))

@@ -12,7 +12,10 @@ from symnmf.core.objective import objective
 from symnmf.core.solver import Checkpointable
 from symnmf.numerics import WIDE_ENTRIES
 from symnmf.operators import SymmetricOperator
+from symnmf.solvers.sketches import Matrices, Sketches, SmallMatrices
 
+#: One operator for all factors of a batch, or one for each.
+Operators = SymmetricOperator | Matrices | SmallMatrices | Sketches
 #: Sufficient decrease of the line search, and the most halvings of a step.
 DECREASE, HALVINGS = 1e-4, 8
 #: Conjugate gradients end when the residual, in the norm of the preconditioner, is this fraction
@@ -43,7 +46,7 @@ class Pool(Checkpointable):
     slow: Tensor
 
     @classmethod
-    def at(cls, S: SymmetricOperator, H: Sequence[Tensor], SH: Tensor | None = None) -> Pool:
+    def at(cls, S: Operators, H: Sequence[Tensor], SH: Tensor | None = None) -> Pool:
         """Factors before the first step; one product for each, unless they are given.
 
         Arguments:
@@ -51,8 +54,12 @@ class Pool(Checkpointable):
             H: factors (n, k).
             SH: (n, k) the product of a single factor, if it is known.
         """
-        rows = torch.stack([X.T for X in H])
-        known = products(S, rows) if SH is None else SH.T.contiguous()[None]
+        return cls.of_rows(S, torch.stack([X.T for X in H]), None if SH is None else SH.T[None])
+
+    @classmethod
+    def of_rows(cls, S: Operators, rows: Tensor, SH: Tensor | None = None) -> Pool:
+        """:meth:`at` for factors (b, k, n) that are stored as rows, and their products."""
+        known = products(S, rows) if SH is None else SH.contiguous()
         value = objectives(rows, known)
         return cls(rows, known, value, torch.full_like(value, torch.inf), torch.zeros_like(value))
 
@@ -69,15 +76,21 @@ class Pool(Checkpointable):
         """Index of the factor with the least error."""
         return int(self.value.argmin())
 
-    def active(self, patience: int) -> Tensor:  # (m,)
-        """Indices of the factors that still gain, and may still become the best."""
-        behind = self.value - STEPS_BEHIND * self.gain > self.value.min()
-        return ((self.slow < patience) & ~behind).nonzero()[:, 0]
+    def active(self, patience: int, problems: int = 1) -> Tensor:  # (m,)
+        """Indices of the factors that still gain, and may still become the best of their problem.
+
+        Arguments:
+            patience: number of steps in a row that may gain little.
+            problems: number of problems; each has as many successive factors as every other.
+        """
+        least = self.value.view(problems, -1).amin(dim=1, keepdim=True)
+        behind = (self.value - STEPS_BEHIND * self.gain).view(problems, -1) > least
+        return ((self.slow < patience) & ~behind.flatten()).nonzero()[:, 0]
 
     def stepped(
         self,
-        S: SymmetricOperator,
-        T: SymmetricOperator,
+        S: Operators,
+        T: Operators,
         cg_iters: int,
         active: Tensor,
         least: Tensor,
@@ -93,6 +106,8 @@ class Pool(Checkpointable):
         """
         whole = len(active) == len(self.value)
         H, SH, value = (x if whole else x[active] for x in (self.H, self.SH, self.value))
+        if not whole:
+            S, T = only(S, active), only(T, active)
         H, SH, after = newton_step(S, T, H, SH, value, cg_iters)
         gain = value - after
         slow = torch.where(gain < least[active], self.slow[active] + 1, 0)
@@ -116,9 +131,16 @@ class Pool(Checkpointable):
         return Pool(*(part[chosen] for part in self._parts))
 
 
-def products(S: SymmetricOperator, X: Tensor) -> Tensor:  # (b, k, n) -> (b, k, n)
+def products(S: Operators, X: Tensor) -> Tensor:  # (b, k, n) -> (b, k, n)
     """X S for several X, in one product."""
-    return S.left_matmul(X.flatten(0, 1)).view(X.shape)
+    if isinstance(S, SymmetricOperator):
+        return S.left_matmul(X.flatten(0, 1)).view(X.shape)
+    return S.products(X)
+
+
+def only(S: Operators, chosen: Tensor) -> Operators:
+    """The operators of some of the factors."""
+    return S if isinstance(S, SymmetricOperator) else S.only(chosen)
 
 
 def objectives(H: Tensor, SH: Tensor) -> Tensor:  # (b, k, n), (b, k, n) -> (b,)
@@ -132,8 +154,8 @@ def objectives(H: Tensor, SH: Tensor) -> Tensor:  # (b, k, n), (b, k, n) -> (b,)
 
 
 def newton_step(
-    S: SymmetricOperator,
-    T: SymmetricOperator,
+    S: Operators,
+    T: Operators,
     H: Tensor,
     SH: Tensor,
     value: Tensor,
@@ -167,7 +189,7 @@ def newton_step(
     if len(stuck):
         part = [x[stuck] for x in (H, gram, grad, free)]
         direction = _directions(part[0], part[1], part[2], part[3], None, cg_iters)
-        other = _search(S, part[0], SH[stuck], value[stuck], part[2], direction)
+        other = _search(only(S, stuck), part[0], SH[stuck], value[stuck], part[2], direction)
         for x, y in zip(after, other, strict=True):
             x[stuck] = y
     return after
@@ -178,7 +200,7 @@ def _directions(
     gram: Tensor,
     grad: Tensor,
     free: Tensor,
-    residual: SymmetricOperator | None,
+    residual: Operators | None,
     cg_iters: int,
 ) -> Tensor:  # (b, k, n)
     """Preconditioned conjugate gradients from zero; without ``residual``, of Gauss and Newton.
@@ -213,6 +235,8 @@ def _directions(
         going = going & (curvature > 0)
         alpha = torch.where(going, size / curvature, 0)
         x.addcmul_(p, alpha)
+        if step == cg_iters - 1:
+            break
         r.addcmul_(Ap, alpha, value=-1.0)
         z = torch.bmm(inverse, r).mul_(free)
         before, size = size, _dot(r, z)
@@ -224,7 +248,7 @@ def _directions(
 
 
 def _search(
-    S: SymmetricOperator, H: Tensor, SH: Tensor, value: Tensor, grad: Tensor, direction: Tensor
+    S: Operators, H: Tensor, SH: Tensor, value: Tensor, grad: Tensor, direction: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """For each factor the first of η = 1, 1/2, … that decreases its objective enough, or none."""
     found: tuple[Tensor, Tensor, Tensor] | None = None
@@ -234,7 +258,7 @@ def _search(
         here, where = (H, direction) if len(left) == len(H) else (H[left], direction[left])
         there = torch.add(here, where, alpha=eta).clamp_(min=0)
         slope = _dot(grad if len(left) == len(H) else grad[left], there - here)[:, 0, 0]
-        product = products(S, there)
+        product = products(S if len(left) == len(H) else only(S, left), there)
         after = objectives(there, product)
         good = (after <= value[left] + DECREASE * slope.to(value.dtype)) & (slope < 0)
         if found is None and bool(good.all()):

@@ -25,7 +25,7 @@ from symnmf.solvers.sketch_refinement import (
     FirstCheck,
 )
 from symnmf.solvers.sketch_schedule import Schedule
-from symnmf.solvers.sketch_seeds import seeds_of_start
+from symnmf.solvers.sketch_seeds import seed_batch, seeds_of_start
 from symnmf.solvers.sketch_state import PATIENCE, TRANSITIONS, Phase, SketchState, Starts
 from symnmf.solvers.sketch_steps import Candidate, Dual, SketchWork, admm_step
 
@@ -61,17 +61,21 @@ class SeedRace(Phase):
     leader: Candidate | None
 
     def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """Try a seed; after the last one, begin the fit."""
-        start = len(state.starts.excesses)
-        seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.kmeans_draws)
-        seed = work.trial(seeds[self.tried]())
-        leader = seed.or_better(self.leader, work.schedule.race_excess)
-        starts = state.starts
-        if start == 0:
-            loser = self.leader if leader is seed else seed
-            starts = self._with_loser(work, starts, loser)
-        if self.tried + 1 < len(seeds):
-            return state.enter(SeedRace(self.tried + 1, leader), starts=starts)
+        """Try a seed, or all of a small problem; after the last one, begin the fit."""
+        start, draws = len(state.starts.excesses), work.schedule.kmeans_draws
+        seeds = seeds_of_start(work.problem, start, work.n_init, draws)
+        batch = None
+        if self.tried == 0 and 1 < len(seeds) * draws <= work.pool_room:
+            batch = seed_batch(work.problem, [start], work.n_init, draws)
+        tried = [work.trial(seeds[self.tried]())] if batch is None else work.trials(batch)
+        leader, starts = self.leader, state.starts
+        for seed in tried:
+            before, leader = leader, seed.or_better(leader, work.schedule.race_excess)
+            if start == 0:
+                starts = self._with_loser(work, starts, before if leader is seed else seed)
+        assert leader is not None
+        if self.tried + len(tried) < len(seeds):
+            return state.enter(SeedRace(self.tried + len(tried), leader), starts=starts)
         fit = SurrogateFit.begin(work, leader.H)
         return state.enter(fit, H=leader.H, SH=None, starts=starts)
 
@@ -177,12 +181,17 @@ class MoreSeeds(Phase):
     tried: tuple[Candidate, ...]
 
     def step(self, work: SketchWork, state: SketchState, rng: torch.Generator) -> SketchState:
-        """Try a seed; after the last one, begin to polish."""
-        done = len(state.starts.excesses)
+        """Try a seed, or all of a small problem; after the last one, begin to polish."""
+        done, draws = len(state.starts.excesses), work.schedule.pool_draws
         start = done + 1 + len(self.tried)
         room = work.pool_room - 1
         if done == 0 and start < work.start_count and len(self.tried) < room:
-            seeds = seeds_of_start(work.problem, start, work.n_init, work.schedule.pool_draws)
+            left, batch = range(start, work.start_count), None
+            if not self.tried and len(left) <= room:
+                batch = seed_batch(work.problem, left, work.n_init, draws)
+            if batch is not None:
+                return state.enter(MoreSeeds(self.fit, tuple(work.trials(batch))))
+            seeds = seeds_of_start(work.problem, start, work.n_init, draws)
             return state.enter(MoreSeeds(self.fit, (*self.tried, work.trial(seeds[0]()))))
         room = min(room - len(self.tried), work.schedule.pool_size - 1)
         lost = state.starts.seeds[: max(0, room)] if done == 0 else ()

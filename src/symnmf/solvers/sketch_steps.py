@@ -14,8 +14,9 @@ from symnmf.core.solver import Checkpointable, State
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.lowrank import CorrectedOperator
 from symnmf.solvers.newton import PGNCG, CurvatureState
+from symnmf.solvers.sketch_newton import objectives, products
 from symnmf.solvers.sketch_schedule import Schedule
-from symnmf.solvers.splitting import ADMM, consensus
+from symnmf.solvers.splitting import ADMM, consensus, consensus_rows
 
 
 @dataclass
@@ -131,6 +132,15 @@ class SketchWork:
         for _ in range(self.schedule.trial_steps):
             H, dual = admm_step(H, self.T.matmul(H), dual)
         return Candidate.of(H, self.excess(H, self.T.matmul(H)))
+
+    def trials(self, H: Tensor) -> list[Candidate]:  # (b, k, n)
+        """:meth:`trial` of several factors that are stored as rows, as one batch."""
+        U, rho = torch.zeros_like(H), self.fresh_dual(H[0]).rho
+        for _ in range(self.schedule.trial_steps):
+            H, U = consensus_rows(H, products(self.T, H), U, rho)
+        values = 1 + objectives(H, products(self.T, H)) / self.problem.S.frob_sq()
+        found = zip(H, values.clamp(min=0).tolist(), strict=True)
+        return [Candidate.of(rows.T.contiguous(), self.excess_of(value)) for rows, value in found]
 
     def newton_step(
         self, T: SymmetricOperator, state: State, rng: torch.Generator

@@ -51,8 +51,11 @@ class ADMM(Solver[SplitState]):
 
     def start_at(self, problem: Problem, H: Tensor) -> SplitState:
         """W at a factor, which is not copied; no dual."""
-        rho = self.rho or self.penalty * problem.S.n * problem.entry_scale**2
-        return SplitState(H, None, torch.zeros_like(H), rho)
+        return SplitState(H, None, torch.zeros_like(H), self.rho_of(problem))
+
+    def rho_of(self, problem: Problem) -> float:
+        """ρ of a problem."""
+        return self.rho or self.penalty * problem.S.n * problem.entry_scale**2
 
     def step(self, problem: Problem, state: SplitState, rng: torch.Generator) -> SplitState:
         """One product with S and one k×k inverse."""
@@ -146,5 +149,22 @@ def consensus(W: Tensor, SW: Tensor, U: Tensor, rho: float) -> tuple[Tensor, Ten
     inverse = torch.cholesky_inverse(torch.linalg.cholesky(system)).to(W.dtype)
     V = (W - U).mul_(rho).add_(SW, alpha=2.0) @ inverse  # (n, k)
     U.add_(V)  # V + U: its positive part is W, its negative part the next dual
+    W = U.clamp(min=0)
+    return W, U.sub_(W)
+
+
+def consensus_rows(
+    W: Tensor, SW: Tensor, U: Tensor, rho: float | Tensor
+) -> tuple[Tensor, Tensor]:  # (b, k, n)
+    """:func:`consensus` for several factors that are stored as rows; U is overwritten.
+
+    Arguments:
+        W, SW, U: factors, their products and duals.
+        rho: ρ of all of them, or (b, 1, 1) of each.
+    """
+    system = torch.bmm(W, W.mT).to(torch.float64).mul_(2.0)
+    system.diagonal(dim1=1, dim2=2).add_(rho[:, :, 0] if isinstance(rho, Tensor) else rho)
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(system)).to(W.dtype)
+    U.add_(torch.bmm(inverse, (W - U).mul_(rho).add_(SW, alpha=2.0)))
     W = U.clamp(min=0)
     return W, U.sub_(W)
