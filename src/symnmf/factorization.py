@@ -134,7 +134,7 @@ def factorize(
             problem,
             request,
             try_exact=False,
-            monitor=_observed_monitor(kkt_gate, seen.n),
+            monitor=_observed_monitor(kkt_gate, seen.n, warm_start=start is None),
             progress=progress,
             callbacks=callbacks,
             since=since,
@@ -170,9 +170,10 @@ WITHOUT_ENTRIES = ("admm", "hals", "anls", "mu", "adagrad", "rmsprop", "adam", "
 OBSERVED_GATE = 0.02
 
 
-def _observed_monitor(kkt_gate: float | None, n: int) -> Monitor:
+def _observed_monitor(kkt_gate: float | None, n: int, warm_start: bool) -> Monitor:
     """Stricter gates: without a floor, only the gradient tells how far a fit has come."""
-    return Monitor(kkt_gate=kkt_gate or OBSERVED_GATE * Monitor().gate(n), stagnation=1e-7)
+    gate = kkt_gate or OBSERVED_GATE * Monitor().gate(n)
+    return Monitor(kkt_gate=gate, stagnation=1e-7, warm_start=warm_start)
 
 
 def _observed(S: Any, mask: Any, weights: Any, dtype: torch.dtype | None) -> ObservedMatrix:
@@ -205,21 +206,35 @@ def _observed_problem(
     return ObservedProblem(S, k, seed, start), request
 
 
-#: Most fits of a completed S, and the least fall of the error that calls for one more.
-COMPLETIONS, LEAST_FALL = 12, 0.01
+#: Most fits of a completed S; the fit that begins anew; and the least fall of the error that calls
+#: for one more.
+COMPLETIONS, ANEW, LEAST_FALL = 12, 2, 0.01
 
 
 def _completed_fit(S: ObservedMatrix, k: int, seed: int, n_init: int) -> Tensor:
-    """H of S, completed by the means of its rows at first and then by the fit, while it pays."""
-    fast = {"precision": "fast"}
+    """H of S, completed by the means of its rows at first and then by the fit, while it pays.
+
+    Each fit begins at the one before, but one: what was found while the hidden entries were far off
+    may stay near a worse solution, so one fit begins anew as soon as they are about right.
+    """
+
+    def fit(number: int, H: Tensor | None) -> Tensor:
+        start = "random" if H is None or number == ANEW else H
+        starts = 1 if isinstance(start, Tensor) else n_init
+        options = {} if number == ANEW else {"precision": "fast"}
+        problem = Problem(S.completed(H), k, seed, start)
+        return run(problem, Request(n_init=starts, options=options)).H.to(S.dtype)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is returned has warnings of its own
-        H = run(Problem(S.completed(), k, seed), Request(n_init=n_init, options=fast)).H.to(S.dtype)
-        for _ in range(COMPLETIONS - 1):
-            again = run(Problem(S.completed(H), k, seed, H), Request(n_init=1, options=fast)).H
-            before, after = S.error(H), S.error(again.to(S.dtype))
-            H = again.to(S.dtype) if after < before else H
-            if after > (1 - LEAST_FALL) * before:
+        H = fit(0, None)
+        error = S.error(H)
+        for number in range(1, COMPLETIONS):
+            again = fit(number, H)
+            before, after = error, S.error(again)
+            if after < before:
+                H, error = again, after
+            if number > ANEW and after > (1 - LEAST_FALL) * before:
                 break
     return H
 

@@ -67,6 +67,7 @@ def rank(
         "high": found.high,
         "by_prediction": found.by_prediction,
         "by_noise": found.by_noise,
+        "clear": found.clear,
         "reasons": list(found.reasons),
         "eigenvalues": [float(v) for v in found.values],
     }

@@ -34,6 +34,8 @@ class Monitor:
             tenth lower) after which the run ends.
         paper: whether to stop by the paper's rule alone: where its three gates are met, even if H
             has no groups, and not for want of progress.
+        warm_start: whether the start is a fit already, so that a run may end before the warm-up of
+            its solver is over.
 
     Example:
         >>> Monitor().gate(n=1000), Monitor(kkt_gate=1e-6).gate(n=1000)
@@ -44,6 +46,7 @@ class Monitor:
     stagnation: float = option(STAGNATION, above=0)
     patience: int = option(20, whole=True, at_least=1)
     paper: bool = option(False)
+    warm_start: bool = option(False)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -118,7 +121,7 @@ class RunMonitor:
         resolution = self.bounds.resolution
         self.quiet = 0 if self._progress(now, kkt) else self.quiet + 1
         stagnant = (
-            warm
+            (warm or self.monitor.warm_start)
             and whole
             and (
                 drop < max(self.monitor.stagnation * start, resolution) or self.bounds.at_floor(now)

@@ -28,6 +28,13 @@ PASSES = 6
 SURE = 2.0
 #: Eigenvalues above noise exceed its mean by so many standard deviations and this fraction.
 DEVIATIONS, MARGIN = 3.0, 0.01
+#: Eigenvalues stand clearly above noise by this fraction of it, or where the ratio to noise falls by
+#: this much at one step, which is a clear end. Groups that were simulated nearly always have a clear
+#: end: falls from 0.05 to 0.1 and every fraction from 0.25 to 0.5 count them alike. Eigenvalues of
+#: stocks glide into noise, and the fraction decides how fine their groups are.
+CLEARLY, FALL = 1 / 3, 0.07
+#: Share of the gain over one factor that predicts nearly as well.
+NEARLY = 0.98
 #: Least share of what k − 1 groups and a common factor leave unexplained in the other half that one
 #: more group explains.
 LEAST_GAIN = 3e-4
@@ -67,8 +74,10 @@ class Prediction:
 
     @property
     def careful(self) -> int:
-        """Least number whose fit is within one standard error of the best."""
-        good = self.mean >= self.mean[self.best - 1] - self.error
+        """Least number within one standard error of the best, or with most of its gain."""
+        best = self.mean[self.best - 1]
+        near = (self.mean - self.mean[0]) >= NEARLY * (best - self.mean[0])
+        good = near | (self.mean >= best - self.error)
         return int(np.flatnonzero(good)[0]) + 1
 
     @property
@@ -116,10 +125,50 @@ class Noise:
         baseline: (p,) eigenvalues that those of S must exceed; the first one belongs to the
             common factor, and is not compared.
         count: number of leading eigenvalues that exceed them, at least 1.
+        clear: number of leading eigenvalues that exceed them clearly, from 1 to ``count``.
     """
 
     baseline: np.ndarray
     count: int
+    clear: int
+
+    @classmethod
+    def of(cls, values: np.ndarray, baseline: np.ndarray) -> Noise:
+        """Compare eigenvalues with those of noise, the j-th with the j-th.
+
+            r_j = λ_j / noise_j
+
+        ``count`` is where r first falls to 1. ``clear`` is the last j up to ``count`` at which r
+        falls at once, from r_j to r_j / (1 + ``FALL``) or less: there the groups end. Where there
+        is none after r has come down to 1 + ``CLEARLY``, the eigenvalues glide into noise, and
+        those above 1 + ``CLEARLY`` are clear.
+
+        Arguments:
+            values: (p,) leading eigenvalues of S.
+            baseline: (p,) those of noise.
+
+        Example:
+            >>> noise = np.ones(6)
+            >>> Noise.of(np.array([9, 3, 2, 1.2, 0.9, 0.8]), noise).clear  # a clear end
+            4
+            >>> glide = Noise.of(np.array([9, 1.5, 1.45, 1.1, 1.06, 1.01]), noise)
+            >>> glide.count, glide.clear
+            (6, 3)
+        """
+        ratio = values / np.maximum(baseline, np.finfo(float).tiny)
+        count, clear = _leading(ratio, 1.0), _leading(ratio, 1.0 + CLEARLY)
+        ends = [
+            j
+            for j in range(max(2, clear), min(count, len(ratio) - 1) + 1)
+            if ratio[j - 1] >= (1 + FALL) * ratio[j]
+        ]
+        return cls(baseline, count, ends[-1] if ends else clear)
+
+
+def _leading(ratio: np.ndarray, least: float) -> int:
+    """Number of leading ratios above a number; the first one is not compared."""
+    below = np.flatnonzero(ratio[1:] <= least)
+    return int(below[0]) + 1 if len(below) else len(ratio)
 
 
 def above_noise(panel: Panel, estimator: Estimator, values: np.ndarray, seed: int) -> Noise:
@@ -139,9 +188,7 @@ def above_noise(panel: Panel, estimator: Estimator, values: np.ndarray, seed: in
         found = _sketch(S, len(values), seed).values.clamp(min=0).numpy()[: len(values)]
         drawn.append(np.pad(found, (0, len(values) - len(found))))
     level = np.mean(drawn, axis=0) + DEVIATIONS * np.std(drawn, axis=0, ddof=1)
-    level *= 1 + MARGIN
-    below = np.flatnonzero(values[1:] <= level[1:])
-    return Noise(level, int(below[0]) + 1 if len(below) else len(values))
+    return Noise.of(values, (1 + MARGIN) * level)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from symnmf.defaults import DEPENDENCE, EVENTS_A_GROUP
 from symnmf.dependence import estimate
 from symnmf.grouping.entry_hold_out import EntryHoldOut, hold_out_entries
 from symnmf.grouping.panel_versions import Estimator
-from symnmf.grouping.rank_evidence import Prediction, above_noise, predict, split_groups
+from symnmf.grouping.rank_evidence import Noise, Prediction, above_noise, predict, split_groups
 from symnmf.grouping.rank_spectrum import (
     COMPARED_STARTS,
     SpectralEvidence,
@@ -52,6 +52,8 @@ class RankSuggestion:
             only S is known.
         by_prediction: the number that predicts best; None where only S is known.
         by_noise: number of eigenvalues above those of noise; None where only S is known.
+        clear: number of eigenvalues that are clearly above those of noise; None where only S is
+            known.
         hidden: prediction of hidden entries, where only S is known and its size allows it.
     """
 
@@ -71,6 +73,7 @@ class RankSuggestion:
     noise: np.ndarray | None = None
     by_prediction: int | None = None
     by_noise: int | None = None
+    clear: int | None = None
     hidden: EntryHoldOut | None = None
 
     @property
@@ -92,14 +95,16 @@ def suggest_rank(
     seed: int = 0,
     **options: Any,
 ) -> RankSuggestion:
-    """Suggest a number of groups: what is above noise, if it predicts other days.
+    """Suggest a number of groups: what is clearly above noise, if it predicts other days.
 
     Blocks of days are split into halves several times. The factors of one half predict the
-    dependence in the other half: the number that predicts best is careful. The eigenvalues of S
-    are compared with those of the same data with their common factor, but with everything else
-    rotated in time: the number above these is the answer, and the careful one begins its range.
-    If one of the two is 1, there are no groups. Where a common factor explains the last of them, it
-    is not counted.
+    dependence in the other half. The eigenvalues of S are compared with those of the same data
+    with their common factor, but with everything else rotated in time. Where those above noise
+    have a clear end, their number is the answer. Where they glide into noise, those that exceed it
+    by a third are counted. The range begins with the least number that predicts nearly as well
+    as the best, and ends with all that are above noise. If one factor predicts best or nothing
+    else is above noise, there are no groups. Where a common factor explains the last of them,
+    it is not counted.
 
     Arguments:
         data: a :class:`symnmf.data.Panel`; or a matrix or operator S. The observations behind an
@@ -170,9 +175,10 @@ def suggest_for_panel(
         "noise": noise.baseline,
         "by_prediction": a,
         "by_noise": noise.count,
+        "clear": noise.clear,
     }
     predicts = f"{a} factors of one half of the days predict the other half best"
-    above = _above(noise.count, len(found.values))
+    above = _above(noise, len(found.values))
     if a == 1 or b == 1 or not prediction.any_groups:
         why = (
             f"no groups: {_why_none(a, b)}",
@@ -180,12 +186,13 @@ def suggest_for_panel(
             *_spectrum_words(found),
         )
         return replace(_of(found, 1, why), **known)
-    k, low = b, min(prediction.careful, b)
+    k = min(max(2, noise.clear), most)
+    low, high = min(prediction.careful, k), b
     decided = f"{above}, {predicts}"
     split = split_groups(first, k, seed)
     if split.common:
         decided += f"; one of {k} factors is common to all"
-        k, low = k - 1, min(low, k - 1)
+        k, low, high = k - 1, min(low, k - 1), high - 1
     if found.capped and b >= most:
         decided += f"; {most} is the largest number considered{found.capped}"
     reasons = [decided]
@@ -197,7 +204,7 @@ def suggest_for_panel(
         reasons.append(f"{COMPARED_STARTS} starts with {k} groups agree to {agreement[k]:.2f}")
     reasons.append(f"the groups of two halves of the days agree to {split.agreement:.2f}")
     made = _of(found, k, (*reasons, *_spectrum_words(found)))
-    return replace(made, low=low, agreement=agreement, subsamples=split.agreement, **known)
+    return replace(made, low=low, high=high, agreement=agreement, subsamples=split.agreement, **known)
 
 
 def _evidence(
@@ -257,11 +264,15 @@ def _why_none(by_prediction: int, by_noise: int) -> str:
     return why
 
 
-def _above(count: int, known: int) -> str:
+def _above(noise: Noise, known: int) -> str:
+    count, clear = noise.count, noise.clear
     if count == 1:
         return "one eigenvalue is above those of noise"
     words = f"at least {count}" if count >= known else str(count)
-    return f"{words} eigenvalues are above those of noise"
+    if clear == count:
+        return f"{words} eigenvalues are above those of noise"
+    clearly = f"{clear} of them" if clear > 1 else "none of them but the first"
+    return f"{words} eigenvalues are above those of noise, {clearly} clearly"
 
 
 __all__ = ["RankSuggestion", "suggest_for_panel", "suggest_rank"]

@@ -213,7 +213,7 @@ def observed_entries(
             raise InvalidMatrix(argument, "has entries that are not finite and non-negative",
                                 "Pass weights of at least zero, some of them positive")  # fmt: skip
         W = W / W.max()
-    if not np.allclose(W, W.T):
+    if not (np.array_equal(W, W.T) or (W.dtype != bool and np.allclose(W, W.T))):
         raise InvalidMatrix(argument, "is not symmetric", "Weigh [i, j] and [j, i] alike")
     seen = W > 0
     known = np.where(seen, values, 0.0)

@@ -32,6 +32,8 @@ RUNS: tuple[tuple[str, str, dict[str, Any], float], ...] = (
     ("tight", "tail", {}, 0.25),
     ("noise", "tail", {}, 0.25),
     ("one factor", "tail", {}, 0.25),
+    ("nested", "tail", {}, 0.15),
+    ("many", "tail", {}, 0.05),
 )
 #: Number of panels of the largest kind, and numbers of groups tried on the stocks.
 PANELS, TRIED = 80, (2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27, 30, 34, 38, 42, 45)
