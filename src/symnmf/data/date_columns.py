@@ -46,9 +46,11 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
         return parts[1]
     dtypes, last = list(raw.frame.dtypes), len(raw.frame) - 1
     begins, ends = (raw.frame.iloc[i].to_numpy(dtype=object) for i in (0, last))
-    for j, name in enumerate(raw.names):
-        if wanted is not None and name.strip() != wanted:
-            continue
+    order = list(enumerate(raw.names))
+    if wanted is not None:
+        order = [(j, name) for j, name in order if name.strip() == wanted]
+    same = [(j, name) for j, name in order if _one_text(raw, j, begins[j], ends[j])]
+    for j, name in [pair for pair in order if pair not in same] if same else order:
         counts = begins[j] in (0, 1, 2) and ends[j] == begins[j] + last
         named = bool(DATE_NAMES.fullmatch(name.strip()))
         if j and is_number_type(dtypes[j]) and not (named or counts):
@@ -63,6 +65,10 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
             found.append((j, read))
         elif is_counter:
             gone.append(j)
+    for j, name in [] if found or doubts else same:
+        read, _ = _dates_of(raw, j, raw.frame.iloc[:, j], name, reading)
+        if read is not None:
+            found.append((j, read))
     if doubts and not found:
         name = raw.names[doubts[0][0]]
         raise InvalidTable(
@@ -94,6 +100,13 @@ def take_dates(raw: RawTable, reading: Reading) -> np.ndarray | None:
     if gone:
         raw.select([j for j in range(len(raw.names)) if j not in set(gone)])
     return stamps
+
+
+def _one_text(raw: RawTable, j: int, first: Any, last: Any) -> bool:
+    """Whether all cells are the same text, as the time at which the file was made."""
+    if not isinstance(first, str) or first != last or len(raw.frame) < 3:
+        return False
+    return bool((raw.frame.iloc[:, j] == first).all())
 
 
 def _calendar_parts(raw: RawTable, stamps: np.ndarray, gone: list[int]) -> list[int]:

@@ -21,9 +21,11 @@ ORDERS = ("month-first", "day-first")
 YEAR_FIRST = "year-first"
 
 _TIME = (
-    r"(?:(?:[T,:]|\s)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
-    r"\s*(?P<half>[ap]\.?m\.?)?)?\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?|[A-Z]{3,4})?"
-    r"(?:\[[\w/]+\])?"
+    r"(?:(?:[TD,:]|\s)\s*(?P<hour>\d{1,2})[:.h](?P<minute>\d{2})"
+    r"(?:[:.](?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
+    r"\s*(?P<half>[ap]\.?\s?m\.?)?)?"
+    r"\s*(?P<zone>Z|(?:UTC|GMT)?[+-]\d{1,2}:?(?:\d{2})?|UTC|GMT|[A-Z]{3,4})?"
+    r"(?:\[[\w/]+\]|\s?\([\w ]+\)|\s[A-Z]\w+/\w+)?"
 )
 _WEEKDAY = r"(?:[^\W\d]{2,10}\.?,?\s+)?"
 _WORD = r"(?P<word>[^\W\d_]{3,12})\.?"
@@ -41,6 +43,8 @@ PATTERNS = {
     rf",?[-/' ]*(?:de |of )?(?P<year>\d{{4}}|\d{{2}})(?: ?г\.?)?{_TIME}",
     "word day year": rf"{_WEEKDAY}{_WORD}[- ](?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?[- ]+"
     rf"(?P<year>\d{{4}}){_TIME}",
+    "word day time year": rf"{_WEEKDAY}{_WORD}\s+(?P<day>\d{{1,2}})\s+(?P<hour>\d{{2}}):"
+    r"(?P<minute>\d{2}):(?P<second>\d{2})\s+(?:(?P<zone>[A-Z]{3,4})\s+)?(?P<year>\d{4})",
     "year word day": rf"(?P<year>\d{{4}})[-/ ]?{_WORD}[-/ ]?(?P<day>\d{{1,2}}){_TIME}",
     "word year": rf"{_WORD}[-/' ]*(?P<year>\d{{4}}|\d{{2}})",
     "year word": rf"(?P<year>\d{{4}})[-/ ]?{_WORD}",
@@ -61,7 +65,11 @@ PATTERNS = {
 _PLAIN_NUMBER, _EIGHT = re.compile(r"[-+]?\d*[.,]?\d+(?:[eE][-+]?\d+)?"), re.compile(r"\d{8}(\.0)?")
 _COMPILED = {name: re.compile(text, re.IGNORECASE) for name, text in PATTERNS.items()}
 _PLAIN_DATE = re.compile(r"(?:1[7-9]|2[01])[0-9]{2}-[0-9]{2}-[0-9]{2}")
+#: Two dates of an interval, as 31.12.2024 23:00 - 01.01.2025 00:00.
+_INTERVAL = re.compile(r"(.{8,32}?)(?:\s+(?:[-–—]|to|bis|until)\s+|/)(.{8,32})", re.IGNORECASE)
 _DAY = timedelta(days=1)
+#: Years of the calendars of the West.
+YEARS = (1700, 2200)
 #: Longest step in terms of the usual one, of dates at even steps and of dates that are not.
 EVEN_STEPS, UNEVEN_STEPS = 2.0, 10.0
 
@@ -111,8 +119,24 @@ def way_of(text: str) -> str | None:
 
 
 def _without_signs(cell: str) -> str:
-    """A cell without the signs that keep a spreadsheet from changing it, as in ="2024-01-02"."""
-    return cell.strip().strip("'\"=")
+    """A cell without the signs that keep a spreadsheet from changing it, as in ="2024-01-02".
+
+    Of an interval it is the beginning.
+    """
+    text = cell.strip().strip("'\"=")
+    return text if (both := _ends(text)) is None else both[0]
+
+
+def _ends(text: str) -> tuple[str, str] | None:
+    """Beginning and end of an interval; None for anything else."""
+    found = _INTERVAL.fullmatch(text) if 18 < len(text) < 70 else None
+    if found is None or not all(_matches(end) for end in found.groups()):
+        return None
+    return found[1], found[2]
+
+
+def _matches(text: str) -> bool:
+    return any(pattern.fullmatch(text.strip()) for pattern in _COMPILED.values())
 
 
 def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
@@ -158,6 +182,8 @@ def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
         stamps = _centuries(stamps, codes)
         years = [s.year for s in stamps if s is not None]
         notes.append(f"years of two digits read as {min(years)} to {max(years)}")
+    if any(isinstance(c, str) and _ends(c.strip()) is not None for c in cells[:1]):
+        notes.append("intervals take the date of their beginning")
     out = np.array([np.datetime64("NaT") if s is None else s for s in stamps], "datetime64[us]")
     return ReadDates(
         out[codes].astype("datetime64[ns]"), tuple(notes), tuple(np.flatnonzero(rows_bad)), doubt
@@ -270,6 +296,8 @@ def _stamp(parts: dict[str, Any]) -> datetime | None:
     year = int(parts["year"])
     if len(parts["year"]) == 2:
         year = full_year(year)
+    if not YEARS[0] <= year <= YEARS[1]:
+        return None
     hour, minute, second = (int(parts.get(p) or 0) for p in ("hour", "minute", "second"))
     half = (parts.get("half") or "").lower()[:1]
     if half:
@@ -298,8 +326,11 @@ def _stamp(parts: dict[str, Any]) -> datetime | None:
 def _offset(zone: str | None) -> timedelta | None:
     if not zone:
         return None
+    if zone.upper() in ("Z", "UTC", "GMT"):
+        return timedelta()
+    zone = zone.upper().removeprefix("UTC").removeprefix("GMT")
     if zone[0] not in "+-":
-        return timedelta() if zone.upper() in ("Z", "UTC", "GMT") else None
+        return None
     digits = zone[1:].replace(":", "")
     size = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
     return size if zone[0] == "+" else -size

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 
 from symnmf.data.date_text import way_of
-from symnmf.data.header_rows import RawTable
+from symnmf.data.header_rows import LISTED, RawTable
 from symnmf.errors import InvalidTable, spelled
 
 #: Fields of which one is taken, in order of preference.
@@ -46,6 +46,11 @@ OF_ONE = frozenset(
 )
 #: Names, at most, that are no fields among those of a table of fields.
 OTHER_NAMES, MANY_NAMES = 2, 4
+#: Names of columns that describe the numbers of another column.
+DESCRIPTION = re.compile(
+    r"(?P<name>.+?)[ _.:-]\(?(flags?|quality|qc|qa|qualifiers?|status|remarks?|comment|note)\)?",
+    re.IGNORECASE,
+)
 #: Fields in other languages.
 FIELD_WORDS = {
     word: field
@@ -191,6 +196,21 @@ def _keep(raw: RawTable, fields: list[str], names: list[str], known: set[str], b
         raw.notes.append(f"of the fields {', '.join(sorted(known))}, {taken!r} was taken")
 
 
+def drop_descriptions(raw: RawTable) -> None:
+    """Leave out columns that describe another one, such as gauge_quality beside gauge.
+
+    Arguments:
+        raw: a table; it is changed.
+    """
+    known = {name.strip() for name in raw.names}
+    found = [m and m["name"] in known for m in (DESCRIPTION.fullmatch(n.strip()) for n in raw.names)]
+    if not any(found):
+        return
+    names = [name for name, gone in zip(raw.names, found, strict=True) if gone]
+    raw.notes.append(f"columns that describe others left out: {', '.join(names[:LISTED])}")
+    raw.select([j for j, gone in enumerate(found) if not gone])
+
+
 def check_one_instrument(raw: RawTable, names: list[str]) -> None:
     """Raise an error if the columns are the fields of one instrument.
 
@@ -201,7 +221,8 @@ def check_one_instrument(raw: RawTable, names: list[str]) -> None:
     if sum(field_name(name) in OF_ONE for name in names[:MANY_NAMES]) < 2:
         return
     words = [field_name(name) for name in names]
-    if sum(w in OF_ONE for w in words) >= max(2, len(words) - OTHER_NAMES) and (
+    whole = {"open", "high", "low", "close"} <= set(words)
+    if whole or sum(w in OF_ONE for w in words) >= max(2, len(words) - OTHER_NAMES) and (
         "volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words)
     ):
         raise InvalidTable(

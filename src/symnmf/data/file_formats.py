@@ -47,12 +47,26 @@ OTHER_FILES = {
     b"\x80\x05": "a Python pickle, which may run code when it is read",
     b"MATLAB": "a data file of Matlab",
     b"<stata": "a data file of Stata",
+    **{bytes((version, order)): "a data file of Stata" for version in range(113, 120) for order in (1, 2)},
+    b"$FL2": "a data file of SPSS",
+    b"$FL3": "a data file of SPSS",
+    bytes(12) + b"\xc2\xea\x81\x60": "a data file of SAS",
+    b"\x00\x01\x00\x00Standard": "a database of Access",
 }
+#: Remedy for them.
+SAVE_IT = "Save the table as .csv, .parquet or .xlsx"
 #: First bytes of compressed files → how they are opened.
 PACKED: dict[bytes, Callable[..., Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
+}
+#: Parts of documents that hold no table we can read → what they are.
+OTHER_DOCUMENTS = {
+    "content.xml": "an OpenDocument spreadsheet",
+    "word/document.xml": "a text document",
+    "xl/workbook.bin": "a binary workbook",
+    "Index/Document.iwa": "a document of Apple's Numbers",
 }
 #: Parts of a workbook, by which it is told from other archives.
 WORKBOOK = "xl/workbook.xml"
@@ -111,9 +125,7 @@ def read_rows(path: Path, sheet: str | None = None) -> CellRows | None:
             return _archive(path, sheet)
         for mark, words in OTHER_FILES.items():
             if begin.startswith(mark):
-                raise InvalidFile(
-                    str(path), f"is {words}", "Save the table as .csv, .parquet or .xlsx"
-                )
+                raise InvalidFile(str(path), f"is {words}", SAVE_IT)
         if path.suffix.lower() in (".parquet", ".feather", ".xlsx", ".xls", ".xlsm"):
             words = path.suffix.lower()
             text_like = b"," in begin or b";" in begin or b"\t" in begin or b"<" in begin
@@ -139,8 +151,11 @@ def _text(content: bytes, source: str) -> CellRows:
 
 def _check_inside(content: bytes, path: Path) -> None:
     """Raise an error if a compressed file holds anything but text."""
-    inside = next((words for mark, words in OTHER_FILES.items() if content.startswith(mark)), None)
-    if content.startswith((b"PAR1", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+    other = next((words for mark, words in OTHER_FILES.items() if content.startswith(mark)), None)
+    if other is not None:
+        raise InvalidFile(str(path), f"is {other}", SAVE_IT)
+    inside = None
+    if content.startswith((b"PAR1", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", *PACKED)):
         inside = "a table that is compressed once more"
     if content[257:262] == b"ustar":
         inside = "an archive (tar)"
@@ -188,12 +203,9 @@ def _archive(path: Path, sheet: str | None) -> CellRows:
             tables = [m for m in names if m.lower().endswith((".csv", ".txt", ".tsv", ".dat"))]
             tables = [m for m in tables if not m.startswith("__MACOSX")]
             tables = [m for m in tables if m.lower().endswith(".csv")] or tables
-            if "content.xml" in names:
-                raise InvalidFile(
-                    str(path), "is an OpenDocument spreadsheet", "Save it as .xlsx or .csv"
-                )
-            if "word/document.xml" in names:
-                raise InvalidFile(str(path), "is a text document", "Save the table as .csv")
+            for part, words in OTHER_DOCUMENTS.items():
+                if part in names:
+                    raise InvalidFile(str(path), f"is {words}", "Save it as .xlsx or .csv")
             if len(tables) == 1:
                 return _text(archive.read(tables[0]), str(path))
     except BadZipFile as broken:

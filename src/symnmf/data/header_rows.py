@@ -325,7 +325,7 @@ def _check_widths(
     if (
         len(names) == mode(widths.tolist()) - 1
         and widths.max() == len(names) + 1
-        and not DATE_NAMES.fullmatch(names[0].strip())
+        and (not DATE_NAMES.fullmatch(names[0].strip()) or _numbered(cells, chosen))
     ):
         names.insert(0, "")  # R writes no name above the names of the rows
         for level in levels:
@@ -338,6 +338,11 @@ def _check_widths(
     if len(short):
         _ragged(cells, chosen, raw, short, len(names))
     return names
+
+
+def _numbered(cells: CellRows, chosen: list[int]) -> bool:
+    """Whether the first cells of the rows are 1, 2, 3 and so on."""
+    return all(cells.row(i)[0] == str(n) for n, i in enumerate(chosen, 1))
 
 
 def _ragged(

@@ -10,7 +10,7 @@ import pandas as pd
 from symnmf.data.cell_numbers import cells_to_numbers
 from symnmf.data.date_columns import take_dates
 from symnmf.data.date_text import way_of
-from symnmf.data.fields import check_one_instrument, take_field
+from symnmf.data.fields import check_one_instrument, drop_descriptions, take_field
 from symnmf.data.header_rows import LISTED, RawTable, is_number_type
 from symnmf.data.long_tables import long_table
 from symnmf.data.number_text import PLAIN, NumberStyle, find_style, is_missing, read_numbers
@@ -47,6 +47,7 @@ def understand(raw: RawTable, reading: Reading) -> Table:
     if reading.columns is None and _names_twice(raw):
         _is_matrix(raw)
     take_field(raw)
+    drop_descriptions(raw)
     style = _style(raw, reading)
     if _names_are_dates(raw):
         raw = _transposed(raw)

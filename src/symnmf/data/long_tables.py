@@ -47,6 +47,7 @@ NAME_COLUMNS = [
     "identifier",
     "key",
     "index",
+    *("stations id", "station code", "station number", "stn", "sta", "numer sta", "site code"),
     *("site no", "site id", "station id", "station name", "station no", "gauge id", "gauge no"),
     *("location", "origin", "airport", "dest", "country", "region", "river", "sensor", "city"),
     *("fund name", "security id", "security name", "company", "issuer", "currency pair", "pair"),

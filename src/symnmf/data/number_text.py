@@ -43,6 +43,7 @@ MISSING_WORDS = frozenset(
         "...",
         "?",
         "*",
+        ":",
         "#div/0!",
         "#value!",
         "#ref!",
@@ -78,14 +79,14 @@ MISSING_BEGINNINGS = ("#n/a ", "no data", "not available", "not applicable", "n/
 MINUS, SPACES = "−–﹣－‐‑", "\u00a0\u202f\u2009\u2007 "
 #: Signs and codes of currencies before or after a number.
 CURRENCY = (
-    r"(?:[$€£¥₹₽₩₪฿₺]|US\$|A\$|C\$|HK\$|R\$|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|SEK|NOK|DKK|CNY|"
+    r"(?:[$€£¥￥₹₽₩₪฿₺円元원]|US\$|A\$|C\$|HK\$|R\$|USD|EUR|GBP|GBX|GBp|CHF|JPY|CAD|AUD|SEK|NOK|DKK|CNY|"
     r"HKD|INR|BRL|ZAR|SGD|PLN|RUB|TRY|MXN|KRW|TWD|THB|ILS|HUF|CZK|NZD|Rs\.?|kr\.?|zł|Kč|Ft|lei)"
 )
 
 _SIGNED = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?:{CURRENCY})?\s*(?P<inner>\()?(?P<sign2>[+-])?\s*"
     rf"(?P<body>[\d.,'’ ]*\d[\d.,'’ ]*(?:[eEdD][+-]?\d+)?)\s*(?P<after>-)?\s*(?:{CURRENCY})?\s*"
-    rf"(?P<shut>\))?\s*(?P<percent>[%‰])?\s*(?P<close>\))?"
+    rf"(?P<shut>\))?\s*(?P<percent>[%‰])?(?P<last>-)?\s*(?P<close>\))?"
 )
 #: Parentheses around a number, and inside a currency sign or before a percent sign.
 _PAIRS = (("open", "inner"), ("shut", "close"))
@@ -125,7 +126,7 @@ class NumberStyle:
         value = self._body(found["body"].strip())
         if value is None:
             return None
-        signs = [s for s in (found["sign"], found["sign2"], found["after"]) if s]
+        signs = [s for s in (found[p] for p in ("sign", "sign2", "after", "last")) if s]
         if len(signs) > 1 or (signs and opened):
             return None
         if opened or "-" in signs:

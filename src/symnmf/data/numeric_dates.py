@@ -9,8 +9,9 @@ import numpy as np
 
 #: Names of columns that hold dates, and of columns that count the rows, in lower case.
 DATE_NAMES = re.compile(
-    r"<?(trade|trading|as.?of|value|price|obs|observation|ref|reference|business|calendar|local|quote)?"
-    r"[ _.-]?(dates?|day|days|weekday|dow|"
+    r"<?(trade|trading|as.?of|value|price|obs|observation|ref|reference|business|calendar|local|quote|"
+    r"open|close|window|bar|start|begin|end|snapped|event|mess|gmt|utc)?"
+    r"[ _.-]?(dates?|window.start|snapped.at|mtu|day|days|weekday|dow|"
     r"day.of.week|hour|minute|time|datetime|timestamp|ts|epoch|year|years|yr|month|months|period|"
     r"periods|quarter|week|yyyymm|yyyymmdd|yearmonth|datum|data|fecha|jour|tag|monat|jahr|dt|caldt|"
     r"zeit|mois|annee|année|jd|mjd|julian|julian.day|woche|mes|año|дата|日付|日期|날짜|asof|"
@@ -89,7 +90,8 @@ def numeric_dates(values: np.ndarray, name: str, first: bool) -> NumericDates | 
     small = first and ordered and not named_date and np.abs(values).max() < EVEN_LIMIT
     if small and len(values) >= 10 and _even(steps):
         return NumericDates(None, f"column {name!r} counts the rows and is no instrument")
-    repeated = not ordered and named_date and (_in_order(steps) or first)
+    stacked = not ordered and named_date and whole and _stacked(values)
+    repeated = not ordered and named_date and (_in_order(steps) or first or stacked)
     if not (first or named_date) or not (ordered or repeated) or not enough:
         return None
     found = _as_calendar(values, whole, named_date)
@@ -104,6 +106,13 @@ def numeric_dates(values: np.ndarray, name: str, first: bool) -> NumericDates | 
             None, "", f"column {name!r} ({shown}) looks like dates or row numbers in no known form"
         )
     return None
+
+
+def _stacked(values: np.ndarray) -> bool:
+    """Whether dates of eight and more digits begin again, as those of one station after another."""
+    if values.min() < 17000101 or len(np.unique(values)) > 0.7 * len(values):
+        return False
+    return _as_calendar(values, True, True) is not None
 
 
 def _even(steps: np.ndarray) -> bool:
@@ -127,6 +136,11 @@ def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarr
             year, month = number // 100, number % 100
             if ((month >= 1) & (month <= 12)).all():
                 return _month_end(year, month), "numbers such as 202412"
+        for digits, words in ((10, "2024123123"), (12, "202412312359"), (14, "20241231235959")):
+            if 1700 <= low / 10 ** (digits - 4) and high / 10 ** (digits - 4) < 2201:
+                stamps = _clock(number, digits)
+                if stamps is not None:
+                    return stamps, f"numbers such as {words}"
         if low >= 1700001 and high <= 2200366 and named:
             stamps = _year_days(number // 1000, number % 1000)
             if stamps is not None:
@@ -154,12 +168,44 @@ def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarr
         if found is not None:
             return found
     if not whole and low >= 1800 and high <= 2200 and np.abs(np.diff(values)).max() <= 1.01:
+        found = _point_months(values)
+        if found is not None:
+            return found
         year = np.floor(values).astype(np.int64)
         start, end = (_years(year + extra) for extra in (0, 1))
         span = (end - start) / np.timedelta64(1, "s")
         seconds = np.round((values - year) * span).astype(np.int64).astype("timedelta64[s]")
         stamps = start.astype("datetime64[s]") + seconds + np.timedelta64(6, "h")
         return stamps.astype("datetime64[D]").astype("datetime64[ns]"), "years with a fraction"
+    return None
+
+
+def _clock(number: np.ndarray, digits: int) -> np.ndarray | None:
+    """Dates and times of numbers such as 20241231235959; None if there is no such time."""
+    parts = [number // 10 ** (digits - 8 - 2 * i) % 100 for i in range(1, (digits - 8) // 2 + 1)]
+    day = number // 10 ** (digits - 8)
+    stamps = _ymd(day // 10000, day // 100 % 100, day % 100)
+    if stamps is None or any((p >= most).any() for p, most in zip(parts, (25, 60, 60), strict=False)):
+        return None
+    for part, unit in zip(parts, ("h", "m", "s"), strict=False):
+        stamps = stamps + part.astype(f"timedelta64[{unit}]")
+    return np.asarray(stamps)
+
+
+def _point_months(values: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """Dates of numbers such as 2024.12 (a month) and 2024.4 (a quarter); None for others.
+
+    A fraction of a year at even steps takes other values: 2024.25, 2024.917.
+    """
+    year = np.floor(values + 1e-6).astype(np.int64)
+    part = np.round((values - year) * 100).astype(np.int64)
+    if np.abs((values - year) * 100 - part).max() > 1e-4:
+        return None
+    kinds = set(part.tolist())
+    if {10, 20, 30, 40} == kinds:
+        return _month_end(year, 3 * part // 10), "numbers such as 2024.4, year and quarter"
+    if len(kinds) > 4 and kinds <= set(range(1, 13)):
+        return _month_end(year, part), "numbers such as 2024.12, year and month"
     return None
 
 

@@ -34,6 +34,14 @@ SPLIT_COLUMNS = 4
 #: Words that pandas reads as missing numbers; other spellings are recognized afterwards.
 PANDAS_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"]
 
+#: Characters that cannot be seen, and digits and marks of other scripts → ordinary ones.
+ORDINARY: dict[int, str] = {
+    **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u061c"), ""),
+    **dict.fromkeys(range(0x202A, 0x202F), ""),
+    **{zero + i: str(i) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10) for i in range(10)},
+    **dict(zip(map(ord, "٫٬．，％（）￥－"), ".,.,%()¥-", strict=True)),
+}
+
 
 def decode(content: bytes, source: str) -> tuple[bytes, str | None]:
     """The text of a file in UTF-8, and what was decided about its encoding; None for UTF-8.
@@ -66,8 +74,8 @@ def decode(content: bytes, source: str) -> tuple[bytes, str | None]:
         raise InvalidFile(source, "is no text file (it has zero bytes)", "Pass a table as .csv")
     try:
         if not content.isascii():
-            content.decode("utf-8-sig")
-        return content.removeprefix(b"\xef\xbb\xbf"), None
+            content = content.decode("utf-8-sig").translate(ORDINARY).encode()
+        return content, None
     except UnicodeDecodeError:
         text = content.decode("cp1252", errors="replace").replace("\ufffd", "?")
         odd = sum(c < 32 and c not in (9, 10, 13, 26) for c in head)
@@ -89,7 +97,7 @@ def _other_script(content: bytes) -> bool:
 
 def _decoded(content: bytes, name: str, source: str) -> bytes:
     try:
-        return content.decode(name).lstrip("\ufeff").encode()
+        return content.decode(name).translate(ORDINARY).encode()
     except UnicodeDecodeError as broken:
         raise InvalidFile(
             source,
@@ -262,7 +270,7 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
     separator = _declared(lines[0].decode())
     skip = 0 if separator is None else 1
     numbered = [
-        (i + 1, line) for i, line in enumerate(lines) if i >= skip and line.strip(b" \t,;|")
+        (i + 1, line) for i, line in enumerate(lines) if i >= skip and line.strip(b" \t\x0b\x0c,;|")
     ]
     if not numbered:
         raise InvalidFile(source, "is empty", "Pass a file with a header and rows")
@@ -275,7 +283,11 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
                 numbered = [(i, line.strip()[1:-1].replace(b'""', b'"')) for i, line in numbered]
                 notes.append("quotes around whole lines removed")
     separator = separator or ","
-    if separator != ",":
+    if separator == " " and _wide_gaps(head):
+        separator = "\t"
+        numbered = [(i, re.sub(rb"\s{2,}", b"\t", line.strip())) for i, line in numbered]
+        notes.append("columns separated by two spaces and more")
+    elif separator != ",":
         notes.append(f"columns separated by {SEPARATORS.get(separator, 'spaces')}")
     numbers = [i for i, _ in numbered]
     rows = CellRows(source, "line", numbers, separator, notes)
@@ -283,6 +295,13 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
     if b'"' in text and any(line.count(b'"') % 2 for line in rows.lines):
         return _with_long_cells(lines[skip:], rows, skip)
     return rows
+
+
+def _wide_gaps(lines: Sequence[str]) -> bool:
+    """Whether cells with single spaces, such as names of two words, stand two spaces apart."""
+    single = {len(line.split()) for line in lines}
+    double = {len(re.split(r"\s{2,}", line.strip())) for line in lines}
+    return len(single) > 1 and len(double) == 1 and min(double) > 2
 
 
 def _with_long_cells(lines: list[bytes], rows: CellRows, skipped: int) -> CellRows:

@@ -125,7 +125,7 @@ def _frame(x: Any, argument: str) -> tuple[list[str], Any]:
         raise InvalidMatrix(
             argument,
             f"index and columns differ at position {at}: row {index[at]!r}, column {columns[at]!r}",
-            "Bring them into the same order: S.loc[S.columns]",
+            "Name rows and columns alike, in the same order",
         )
     return columns, x
 

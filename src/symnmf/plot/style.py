@@ -18,7 +18,7 @@ LINE, OTHER, MUTED = GROUP_COLORS[0], GROUP_COLORS[1], "#8a8a8a"
 SCALE = "Viridis"
 
 #: Template of the figures that are being made.
-_TEMPLATE = ContextVar("template", default="plotly_white")
+_TEMPLATE: ContextVar[str | None] = ContextVar("template", default="plotly_white")
 
 
 @contextmanager
@@ -34,8 +34,8 @@ def without_template() -> Iterator[None]:
     """
     import plotly.io as pio
 
-    before, token = pio.templates.default, _TEMPLATE.set("none")
-    pio.templates.default = "none"
+    before, token = pio.templates.default, _TEMPLATE.set(None)
+    pio.templates.default = None
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
 #: Width of a character in units of the font size, on the safe side for common sans-serif fonts,
@@ -44,6 +45,7 @@ def text_width(text: str, size: float) -> float:
     return total * size
 
 
+@lru_cache(maxsize=4096)  # colours and names of groups come again at every point
 def xml(text: str) -> str:
     """Text for XML: escaped, without characters that XML forbids.
 
