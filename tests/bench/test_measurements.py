@@ -458,5 +458,5 @@ def test_rows_of_the_registry_from_many_starts(tmp_path, monkeypatch):
 def test_seeding(tmp_path):
     rows = run_tiny("seeding", tmp_path, sizes=(100,))["seeding"]
     plain = next(r.found for r in rows if r.labels["first centres"] == "plain")
-    assert plain["of them first centres"] == pytest.approx(3)
+    assert plain["of them first centres and exchanges"] == pytest.approx(3)
     assert all(r.found["ARI"] > 0.7 for r in rows)
