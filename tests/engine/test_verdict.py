@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import symnmf as sn
-from symnmf.bench.corpus import block_model
+from symnmf.bench.corpus import CORPUS, block_model
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.columns import distinct_columns
 from symnmf.core.problem import Problem
@@ -33,6 +33,106 @@ def test_random_graphs_do_not_collapse(seed):
     assert result.certificate.distinct_columns == k
     assert not result.certificate.collapsed
     assert result.products < 3000
+
+
+def edges(n, pairs):
+    """The adjacency matrix of pairs of nodes, without loops."""
+    A = np.zeros((n, n), dtype=np.float32)
+    i, j = pairs
+    A[i, j] = A[j, i] = 1
+    np.fill_diagonal(A, 0)
+    return A
+
+
+def few_neighbours(rng, n):
+    return edges(n, rng.integers(n, size=(2, 2 * n)))
+
+
+def equal_degrees(rng, n):
+    cycles = [np.stack([np.arange(n), rng.permutation(n)]) for _ in range(3)]
+    return edges(n, np.concatenate(cycles, axis=1))
+
+
+def few_hubs(rng, n):
+    """A node joins nodes in proportion to their neighbours."""
+    ends, pairs = [0, 1], []
+    for node in range(2, n):
+        for other in set(rng.choice(ends, size=3).tolist()):
+            pairs.append((node, other))
+            ends += [node, other]
+    return edges(n, np.array(pairs).T)
+
+
+def two_sides(rng, n):
+    return edges(n, rng.integers(n // 2, size=(2, 4 * n)) + np.array([[0], [n // 2]]))
+
+
+def small_world(rng, n):
+    i = np.repeat(np.arange(n), 4)
+    near = (i + np.tile(np.arange(1, 5), n)) % n
+    j = np.where(rng.random(4 * n) < 0.1, rng.integers(n, size=4 * n), near)
+    return edges(n, np.stack([i, j]))
+
+
+def points_of_a_square(rng, n):
+    x = rng.random((n, 2))
+    distance = ((x[:, None] - x) ** 2).sum(axis=2)
+    return edges(n, (distance < np.quantile(distance, 8 / n)).nonzero())
+
+
+def weights_of_heavy_tail(rng, n):
+    weights = rng.pareto(2.5, size=(n, n)).astype(np.float32)
+    return few_neighbours(rng, n) * (weights + weights.T)
+
+
+def a_tree(rng, n):
+    above = [int(rng.integers(node)) for node in range(1, n)]
+    return edges(n, np.stack([np.arange(1, n), above]))
+
+
+def half_of_all_edges(rng, n):
+    return edges(n, (rng.random((n, n)) < 0.3).nonzero())
+
+
+def paths_of_two_edges(rng, n):
+    A = few_neighbours(rng, n)
+    return A @ A
+
+
+def neighbours_in_other_blocks(rng, n):
+    """Fewer edges inside of blocks than between them: groups have negative eigenvalues."""
+    return block_model(rng, n, 4, 1, 12)[0]
+
+
+KINDS = (
+    few_neighbours, equal_degrees, few_hubs, two_sides, small_world, points_of_a_square,
+    weights_of_heavy_tail, a_tree, half_of_all_edges, paths_of_two_edges,
+    neighbours_in_other_blocks,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("k", [3, 12])
+@pytest.mark.parametrize("make", KINDS)
+def test_no_kind_of_graph_collapses(make, k):
+    """Degrees that are equal, unequal or heavy-tailed, weights, sides, space: nothing coincides."""
+    result = fit(make(np.random.default_rng(k), 240), k, n_init=1)
+    assert result.status is Status.CONVERGED
+    assert result.certificate.distinct_columns == k
+
+
+def test_counts_and_a_block_model_near_the_threshold_do_not_collapse():
+    words = CORPUS["PPMI of words, n = 600"].matrix()[:200, :200]
+    blocks = block_model(np.random.default_rng(2), 600, 5, 7, 8)[0]
+    for S, k in ((words, 15), (blocks, 5)):
+        result = fit(S, k, n_init=1)
+        assert result.status is Status.CONVERGED
+        assert result.certificate.distinct_columns == k
+
+
+def test_shares_of_noise_are_written_as_percentages():
+    result = fit(few_neighbours(np.random.default_rng(0), 600), 5, n_init=1)
+    assert result.certificate.noise_share == 1
+    assert "noise explains 100 % of the distance" in result.certificate.verdict
 
 
 def test_a_block_model_below_the_threshold_converges_and_says_what_noise_explains():

@@ -10,8 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import symnmf as sn
 from helpers import SEEDS, DiagonalShift, dense, market
-from symnmf.core.kmeans import lloyd
+from symnmf.core.kmeans import Partition, lloyd
 from symnmf.errors import DegenerateWarning
+from symnmf.grouping.centre_exchange import exchange_centres
 from symnmf.grouping.spherical_kmeans import (
     ObjectiveSettled,
     UnitRows,
@@ -169,3 +170,65 @@ def test_greedy_seeding_finds_the_groups_from_one_start():
 def test_an_unknown_seeding_is_refused():
     with pytest.raises(sn.errors.SymnmfError, match="seeding"):
         sn.spherical_kmeans(torch.ones(3, 3), 2, seeding="random")
+
+
+def clear_groups(k, noise=0.05):
+    """A correlation-like matrix of k groups of eight, and the groups."""
+    truth = np.repeat(np.arange(k), 8)
+    rng = np.random.default_rng(4)
+    A = np.where(truth[:, None] == truth, 0.8, 0.1) + noise * rng.random((len(truth), len(truth)))
+    return torch.from_numpy((A + A.T) / 2), truth
+
+
+def partition(rows, labels, k):
+    """A partition as Lloyd's passes leave it: with the sums of its groups."""
+    centres = rows.sums(torch.nn.functional.one_hot(labels, k).double())
+    fit = rows.cosines(centres).gather(1, labels[:, None])[:, 0]
+    return Partition(labels, fit, centres, 1, False)
+
+
+@pytest.mark.parametrize("faults", [1, 2])
+def test_exchanges_mend_what_passes_do_not(faults):
+    """For each fault two groups share a label, and a third one has two."""
+    S, truth = clear_groups(7)
+    rows, labels = UnitRows(sn.as_operator(S)), torch.from_numpy(truth)
+    for fault in range(faults):
+        a, b, c = 3 * fault, 3 * fault + 1, 3 * fault + 2
+        labels = torch.where(labels == b, a, labels)
+        labels[(torch.from_numpy(truth) == c).nonzero()[::2, 0]] = b
+    found = partition(rows, labels, 7)
+    stuck = lloyd(rows, found.centres, 7, 100, ObjectiveSettled(rows)).labels
+    assert adjusted_rand_score(truth, stuck) < 0.95
+    centres, exchanges = exchange_centres(rows, found, 7)
+    assert exchanges == faults
+    assert float(centres.norm(dim=0).sum()) > float(found.centres.norm(dim=0).sum())
+    torch.testing.assert_close(centres.sum(dim=1), found.centres.sum(dim=1))  # all rows, once
+    mended = lloyd(rows, centres, 7, 100, ObjectiveSettled(rows)).labels
+    assert adjusted_rand_score(truth, mended) == 1
+
+
+def test_the_groups_themselves_are_not_exchanged():
+    S, truth = clear_groups(5)
+    rows = UnitRows(sn.as_operator(S))
+    found = partition(rows, torch.from_numpy(truth), 5)
+    centres, exchanges = exchange_centres(rows, found, 5)
+    assert exchanges == 0
+    assert torch.equal(centres, found.centres)
+
+
+def test_two_groups_have_nothing_to_exchange():
+    S, truth = clear_groups(2)
+    rows = UnitRows(sn.as_operator(S))
+    found = partition(rows, torch.from_numpy((truth + np.arange(16)) % 2), 2)
+    assert exchange_centres(rows, found, 2)[1] == 0
+
+
+def test_a_round_of_exchanges_costs_two_products():
+    S, truth = clear_groups(6)
+    counting = CountingOperator(sn.as_operator(S))
+    rows = UnitRows(counting)
+    found = partition(rows, torch.from_numpy(truth), 6)
+    before = counting.work
+    exchange_centres(rows, found, 6)
+    read = 1 / 48  # one row of each group
+    assert (counting.work - before) / (6 * counting.cost()) == pytest.approx(2 + read)

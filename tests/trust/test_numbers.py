@@ -28,7 +28,9 @@ DETERMINISTIC = [name for name in NAMES if available()[name].deterministic]
 #: Rows whose step searches until the error falls. The multiplicative update does not promise it:
 #: for one entry it is the rule for square roots, which from a small start leaps above the root.
 PROMISED = [
-    f"{name}{space}" for name in ("pgd", "newton", "lbfgs", "pgncg") for space in ("", "-log")
+    *(f"{name}{space}" for name in ("pgd", "newton", "lbfgs", "pgncg") for space in ("", "-log")),
+    "ccd",
+    "bsum",
 ]
 
 

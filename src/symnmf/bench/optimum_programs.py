@@ -39,12 +39,14 @@ class Found:
         curve: (CPU seconds, least error so far) in the order of time.
         seconds: CPU seconds of one start.
         status, distinct: how a run of the default solver ended, and its distinct columns.
+        errors: error of each start, where they are made one after the other.
     """
 
     curve: list[tuple[float, float]]
     seconds: float
     status: str | None = None
     distinct: int | None = None
+    errors: tuple[float, ...] = ()
 
     @property
     def error(self) -> float:
@@ -82,23 +84,24 @@ def ours(S: SymmetricOperator, k: int, n_init: int, precision: str) -> Found:
     return Found(curve, seconds, result.status.name, certificate.distinct_columns)
 
 
-def other(S: SymmetricOperator, k: int, name: str, most: float) -> Found:
+def other(S: SymmetricOperator, k: int, name: str, most: float, starts: int = STARTS) -> Found:
     """Another solver of the registry, from several random starts one after the other."""
     curve: list[tuple[float, float]] = []
-    spent = 0.0
-    for seed in range(STARTS):
+    errors, spent = [], 0.0
+    for seed in range(starts):
         _, part, seconds = _run(S, k, seed, find(name).make(), most)
         curve += [(spent + at, error) for at, error in part]
+        errors.append(min(error for _, error in part))
         spent += seconds
-    return Found(curve, spent / STARTS)
+    return Found(curve, spent / starts, errors=tuple(errors))
 
 
-def outside(S: SymmetricOperator, k: int, name: str) -> Found:
+def outside(S: SymmetricOperator, k: int, name: str, starts: int = OUTSIDE_STARTS) -> Found:
     """Another program, from several starts one after the other; its factor gets the best scale."""
-    runs: list[Callable[[np.ndarray, int, int], np.ndarray]] = [PEERS[name]] * OUTSIDE_STARTS
+    runs: list[Callable[[np.ndarray, int, int], np.ndarray]] = [PEERS[name]] * starts
     if name == SCIKIT_LEARN:
         runs = [scikit_learn("cd", "nndsvda", passes) for passes in PASSES]
-        runs += [scikit_learn("cd", "random")] * OUTSIDE_STARTS
+        runs += [scikit_learn("cd", "random")] * starts
     dense = S.to_dense().numpy()
     curve, spent, each = [], 0.0, 0.0
     for at, run in enumerate(runs):
@@ -109,7 +112,7 @@ def outside(S: SymmetricOperator, k: int, name: str) -> Found:
         # With fewer passes it is another way to run the program, not a part of the next run.
         spent = each if name == SCIKIT_LEARN and at < len(PASSES) else spent + each
         curve.append((spent, scaled_error(S, H)))
-    return Found(curve, each)
+    return Found(curve, each, errors=tuple(error for _, error in curve))
 
 
 def scaled_error(S: SymmetricOperator, H: Tensor) -> float:

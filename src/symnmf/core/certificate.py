@@ -125,7 +125,7 @@ class Certificate:
         best = f", the best of {self.starts} starts" if self.starts > 1 else ""
         if self.noise_share is None or self.noise_share < LEAST_NOISE_SHARE:
             return best
-        return f"{best}; noise explains {100 * self.noise_share:.2g} % of the distance"
+        return f"{best}; noise explains {100 * self.noise_share:.0f} % of the distance"
 
     def summary(self) -> list[tuple[str, str]]:
         """Name and value of each line, for people.
@@ -158,7 +158,7 @@ class Certificate:
         elif self.starts is not None and self.starts > 1:
             lines.insert(6, ("agreement of starts", "unknown: no other start fits as well"))
         if self.noise_share is not None and self.excess is not None and self.excess > GOOD_FIT:
-            text = f"{100 * self.noise_share:.2g} % of the distance to the least possible error"
+            text = f"{100 * self.noise_share:.0f} % of the distance to the least possible error"
             lines.insert(5, ("explained by noise", text))
         return lines
 

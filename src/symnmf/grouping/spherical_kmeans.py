@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from math import log
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -14,6 +13,7 @@ from symnmf.core.kmeans import Partition, lloyd, spread
 from symnmf.core.labels import indicator
 from symnmf.core.problem import Problem
 from symnmf.errors import DegenerateWarning
+from symnmf.grouping.centre_exchange import exchange_centres
 from symnmf.numerics import torch_stream
 from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.options import choice, whole_number
@@ -22,8 +22,11 @@ from symnmf.planning.recommendation import angular_collapse, one_direction
 #: The paper's rule: stop when the objective drops by less than this fraction of itself.
 LEAST_RELATIVE_DROP = 1e-4
 MAX_PASSES = 100
-#: How the first centres are chosen: the best of several draws for each, or the only draw.
+#: How the first centres are chosen: the best of two draws for each, with exchanges afterwards; or
+#: the only draw.
 SEEDINGS = ("greedy", "plain")
+#: Draws for each first centre, and the most rounds of exchanges, if it is greedy.
+TRIALS, EXCHANGE_ROUNDS = 2, 3
 
 
 @dataclass(frozen=True)
@@ -60,16 +63,17 @@ def spherical_kmeans(
     """Hard groups of the rows of S by direction: Lloyd's passes from k-means++ in cosine distance.
 
     A pass costs two products of S with k columns; rows are normalized in the products, not in a
-    copy of S. The first centres cost about 3 + log k products where they are chosen greedily, and
-    three where they are drawn one by one (``symnmf bench seeding``).
+    copy of S. The first centres cost about three products, a round of exchanges two
+    (``symnmf bench seeding``).
 
     Arguments:
         S: matrix or operator, as for :func:`symnmf.factorize`.
         k: number of groups.
         seed: seed of the starts.
         n_init: number of starts; the best partition is returned.
-        seeding: ``"greedy"`` takes the best of 2 + log k draws for each first centre, as
-            scikit-learn does; ``"plain"`` takes the only draw, as in the founding paper.
+        seeding: ``"greedy"`` takes the best of two draws for each first centre, and exchanges
+            centres between the first passes; ``"plain"`` takes the only draw and exchanges none,
+            as in the founding paper.
 
     Example:
         >>> import numpy as np
@@ -109,9 +113,23 @@ def spherical_kmeans(
 
 
 def one_start(rows: UnitRows, k: int, rng: torch.Generator, seeding: str) -> Partition:
-    """One start: k-means++ in cosine distance, then Lloyd's passes."""
-    places = spread(rows, k, rng, trials=1 if seeding == "plain" else 2 + int(log(k)))
-    return lloyd(rows, rows.directions(places, k), k, MAX_PASSES, ObjectiveSettled(rows))
+    """One start: k-means++ in cosine distance, exchanges of centres, then Lloyd's passes."""
+    trials, rounds = (1, 0) if seeding == "plain" else (TRIALS, EXCHANGE_ROUNDS)
+    centres = rows.directions(spread(rows, k, rng, trials), k)
+    passes = 0
+    for _ in range(rounds):
+        found = lloyd(rows, centres, k, 1, _never)
+        passes += 1
+        centres, exchanges = exchange_centres(rows, found, k)
+        if not exchanges:
+            break
+    found = lloyd(rows, centres, k, MAX_PASSES, ObjectiveSettled(rows))
+    return replace(found, passes=passes + found.passes)
+
+
+def _never(before: Tensor | None, labels: Tensor, fit: Tensor) -> bool:
+    """The iteration ends by its number of passes."""
+    return False
 
 
 class UnitRows:

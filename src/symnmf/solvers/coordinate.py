@@ -88,9 +88,9 @@ class HALS(TwoFactor[CoupledState]):
         return CoupledState(hals_sweep(state.H, SW, state.alpha), None, state.alpha)
 
 
-def hals_sweep(W: Tensor, SW: Tensor, alpha: float) -> Tensor:  # (n, k)
-    """All columns once; n·k² operations and no residual."""
-    G = W.T @ W
+def hals_sweep(W: Tensor, SW: Tensor, alpha: float, gram: Tensor | None = None) -> Tensor:  # (n, k)
+    """All columns once; n·k² operations and no residual. ``gram`` is WᵀW, or an estimate of it."""
+    G = W.T @ W if gram is None else gram
     H = W.T.contiguous()  # columns as rows: each is read whole
     target = torch.add(SW, W, alpha=alpha).T.contiguous()
     size = G.diagonal().tolist()

@@ -12,6 +12,7 @@ from symnmf.defaults import SOLVER
 from symnmf.errors import InvalidInput, UnknownName, called, spelled
 from symnmf.operators import SymmetricOperator
 from symnmf.options import Constraint, constraints
+from symnmf.solvers.column_descent import BlockUpperBound, CyclicCoordinateDescent
 from symnmf.solvers.coordinate import ANLS, HALS
 from symnmf.solvers.first_order import (
     AdaGrad,
@@ -30,6 +31,7 @@ from symnmf.solvers.first_order import (
     RowSampling,
     SnapshotHybrid,
 )
+from symnmf.solvers.leverage import LeverageSampling
 from symnmf.solvers.multiplicative import (
     ExponentiatedGradient,
     MultiplicativeUpdate,
@@ -40,6 +42,7 @@ from symnmf.solvers.projected import Fista, HeavyBall, ProjectedGradient
 from symnmf.solvers.published import CODE_FLOOR, CODE_START, PHASE_1, PHASE_2
 from symnmf.solvers.sketched import Sketched
 from symnmf.solvers.space import Projected, Softplus
+from symnmf.solvers.spectral_gradient import SpectralProjectedGradient
 from symnmf.solvers.splitting import ADMM, LAI
 from symnmf.solvers.unfolded import SymNMFNet
 
@@ -83,7 +86,7 @@ class Row:
     @property
     def deterministic(self) -> bool:
         """Whether the steps draw no random numbers."""
-        return self.sampling is FullBatch
+        return self.sampling is FullBatch and self.solver is not LeverageSampling
 
     @property
     def constraints(self) -> dict[str, Constraint]:
@@ -187,6 +190,7 @@ ROWS: tuple[Row, ...] = (
     Row("pgd", F2, ProjectedGradient, "1+", 14, "Lin 2007"),
     Row("pgd-momentum", F2, HeavyBall, "1", 11, "Polyak 1964", "study"),
     Row("fista", F2, Fista, "1+", 18, "Beck and Teboulle 2009"),
+    Row("spg", F2, SpectralProjectedGradient, "1", 15, "Birgin et al. 2000", "study"),
     Row("adagrad", F3, AdaGrad, "1", 11, DUCHI),
     Row("rmsprop", F3, RMSprop, "1", 12, "Hinton 2012", reactions=FORGET),
     Row("adam", F3, Adam, "1", 12, "Kingma and Ba 2015", reactions=FORGET),
@@ -211,6 +215,9 @@ ROWS: tuple[Row, ...] = (
     _block("block-svrg-reset-adaptgrow", 14, hybrid=True, reactions=(Grow, Reset), tier="study"),
     Row("hals", F4, HALS, "1", 12, "Kim et al. 2014"),
     Row("anls", F4, ANLS, "1", 13, "Kuang et al. 2015"),
+    Row("ccd", F4, CyclicCoordinateDescent, "1", 12, "Vandaele et al. 2016", "study"),
+    Row("bsum", F4, BlockUpperBound, "1+", 12, "Shi et al. 2017", "study"),
+    Row("lvs", F4, LeverageSampling, "φ, then 1", 13, "Hayashi et al. 2024", "study"),
     Row("newton", F5, DiagonalNewton, "1+", 15, "Marquardt 1963"),
     Row("lbfgs", F5, LBFGS, "1+", 40, "Nocedal and Wright 2006"),
     Row("pgncg", F5, PGNCG, "1+", 14, "Eswar et al. 2020"),

@@ -1,7 +1,9 @@
 """The default solver on sparse graphs: what a fit costs, and whether its groups are those planted.
 
 Block models have 20 neighbours per node, 14 of them in the own block; the digits are a graph of
-nearest neighbours. ``--sizes`` chooses the numbers of nodes of the block models.
+nearest neighbours. ``--sizes`` chooses the numbers of nodes of the block models. On graphs up to
+10 000 nodes other programs are run as well: spectral clustering of scikit-learn, which needs the
+number of groups, and Leiden's modularity, which finds one (if leidenalg is installed).
 """
 
 from __future__ import annotations
@@ -25,16 +27,24 @@ from symnmf.operators import SymmetricOperator, as_operator
 
 #: Numbers of nodes of the block models, their blocks, and neighbours in the own block and beside.
 SIZES, BLOCKS, INSIDE, OUTSIDE = (1000, 10_000, 100_000, 1_000_000), 20, 14, 6
-#: Nodes up to which scikit-learn's spectral clustering is run on the same graph.
-SPECTRAL_NODES = 2000
+#: Nodes up to which other programs are run on the same graph; spectral clustering only on fewer.
+PEER_NODES, SPECTRAL_NODES = 10_000, 2000
 GRAPHS = MeasuredTable(
     "graphs",
     "The default solver on sparse graphs",
     ("graph", "n", "k"),
-    ("status", "excess", "ARI", "ARI of spectral clustering", "products", "of them spectrum",
-     "CPU seconds", "CPU in bare products", "GB of memory"),
+    ("status", "excess", "ARI", "products", "of them spectrum", "CPU seconds",
+     "CPU in bare products", "GB of memory"),
     {"ARI": "lower", "products": "higher", "GB of memory": "higher"},
 )  # fmt: skip
+PEERS = MeasuredTable(
+    "graphs-peers",
+    "Groups of the same graphs by other programs",
+    ("graph", "n", "program"),
+    ("groups", "ARI", "CPU seconds"),
+    {"ARI": "lower"},
+    ("symnmf",),
+)
 
 
 class Graph(NamedTuple):
@@ -63,17 +73,47 @@ def graphs(sizes: tuple[int, ...]) -> Iterator[Graph]:
         yield Graph("block model", A, labels, blocks)
 
 
-def spectral_agreement(graph: Graph) -> float | None:
-    """Agreement of spectral clustering with the groups; None for a large graph."""
+def spectral_clustering(graph: Graph) -> np.ndarray:
+    """Labels of scikit-learn's spectral clustering."""
     from sklearn.cluster import SpectralClustering
 
-    if graph.A.shape[0] > SPECTRAL_NODES:
-        return None
     model = SpectralClustering(graph.k, affinity="precomputed", random_state=0)
     A = graph.A
     parts = (A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32))  # it takes no others
-    labels = model.fit_predict(sp.csr_array(parts, shape=A.shape))
-    return float(adjusted_rand_score(graph.labels, labels))
+    labels: np.ndarray = model.fit_predict(sp.csr_array(parts, shape=A.shape))
+    return labels
+
+
+def leiden(graph: Graph) -> np.ndarray:
+    """Labels of the partition with the largest modularity that Leiden's algorithm finds."""
+    import igraph
+    import leidenalg
+
+    upper = sp.triu(graph.A, k=1).tocoo()
+    links = igraph.Graph(graph.A.shape[0], np.stack(upper.coords, axis=1).tolist())
+    kind = leidenalg.ModularityVertexPartition
+    found = leidenalg.find_partition(links, kind, weights=upper.data.tolist(), seed=0)
+    return np.array(found.membership)
+
+
+def peer_rows(
+    graph: Graph, ours: np.ndarray, seconds: float, choices: Choices
+) -> Iterator[MeasuredRow]:
+    """A row for each program that can be run on the graph, ours first."""
+    n = graph.A.shape[0]
+    found = {"symnmf": (ours, seconds)}
+    programs = {"spectral clustering": spectral_clustering, "Leiden": leiden}
+    for name, run in programs.items():
+        if n > (SPECTRAL_NODES if run is spectral_clustering else PEER_NODES):
+            continue
+        began = process_time()
+        try:
+            found[name] = (run(graph), process_time() - began)
+        except ImportError as missing:
+            choices.note(f"{name}: {missing}")
+    for name, (labels, spent) in found.items():
+        score = adjusted_rand_score(graph.labels, labels)
+        yield PEERS.row(graph.name, n, name, len(set(labels.tolist())), score, round(spent, 2))
 
 
 def product_seconds(S: SymmetricOperator, k: int) -> float:
@@ -92,7 +132,6 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
     for graph in graphs(choices.sizes or SIZES):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            other = spectral_agreement(graph)
             with PeakMemory() as memory:
                 began = process_time()
                 S = as_operator(graph.A)
@@ -106,19 +145,20 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
             result.status.name,
             result.certificate.excess,
             adjusted_rand_score(graph.labels, result.labels()),
-            other,
             round(result.products),
             round(result.history[0].products) - 1,  # the first check takes a product
             round(seconds, 2),
             round(seconds / product_seconds(S, graph.k)),
             round(memory.added / 1e9, 3),
         )
+        if S.n <= PEER_NODES:
+            yield from peer_rows(graph, np.asarray(result.labels()), seconds, choices)
 
 
 MEASUREMENT = Measurement(
     "graphs",
     "Sparse graphs",
-    (GRAPHS,),
+    (GRAPHS, PEERS),
     ("sizes",),
     measure,
     named=True,
