@@ -112,8 +112,6 @@ def phase2() -> str:
                 "excess": short(run["excess"]),
                 "ARI": f"{run['ari']:.2f}",
                 "what was found": outcome(run).split()[1],
-                "gradient / gate": short(run["kkt_ratio"]),
-                "products": short(run["products"]),
                 "seconds": short(run["seconds"]),
             }
         )
