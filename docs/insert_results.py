@@ -120,13 +120,6 @@ def arrays() -> str:
     return markdown(made.assign(stated=stated)[["configuration", "arrays", "stated"]])
 
 
-def claims() -> str:
-    """The configurations that the paper reports as failing."""
-    made = tables.table(study("claims"), STORE)
-    columns = ["matrix", "n", "configuration", "the paper says", "converged", "kkt_ratio", "excess"]
-    return markdown(made[columns].rename(columns={"kkt_ratio": "gradient / gate"}))
-
-
 #: Names of the starts in a configuration of the study of published methods.
 STARTS = {"random": "text start", "uniform": "code start"}
 
@@ -293,12 +286,10 @@ VIEWS: dict[str, Callable[[], str]] = {
     "phase1-map": phase1_map,
     "step-growth": step_growth,
     "memory-length": memory_lengths,
-    "resets": lambda: whole("resets"),
     "paper-cells": lambda: markdown(cells_of_the_paper().summary(STORE)),
     "paper-reasons": lambda: markdown(cells_of_the_paper().reason_table(STORE)),
     "stopping": rivals,
     "memory-rows": arrays,
-    "claims": claims,
     "sketched-excess": lambda: one("phase1", "corr", 10_000, "sketched", "excess"),
     "sketched-products": lambda: one("phase1", "corr", 10_000, "sketched", "products"),
 }

@@ -89,9 +89,12 @@ def counted(name: str, published_only: bool = False) -> str:
             row[f"n = {n}"] = verdicts(part) if len(part) else ""
         row["worst excess"] = short(group["excess"].max())
         row["mean ARI"] = short(group["ari"].mean())
-        for column, value in published.get(configuration, {}).items():
-            if column.startswith("of "):
-                row[f"paper, {column}"] = f"{value}"
+        counts = {c: v for c, v in published.get(configuration, {}).items() if c.startswith("of ")}
+        if counts:
+            of = next(iter(counts)).split(" at ")[0]
+            row[f"paper, {of}" + (" at each n" if len(counts) > 1 else "")] = ", ".join(
+                f"{value}" for value in counts.values()
+            )
         rows.append(row)
     return markdown(pd.DataFrame(rows))
 
@@ -118,11 +121,42 @@ def phase2() -> str:
     return markdown(pd.DataFrame(rows))
 
 
+def claims() -> str:
+    """The configurations that the paper reports as failing."""
+    rows = []
+    results = frame("claims")
+    for about, part in results.groupby(["configuration", "n", "kind"], sort=False):
+        configuration, n, kind = about
+        row = {"method": configuration, "matrix": kind, "n": n, "converged": verdicts(part)}
+        for column in ("kkt_ratio", "excess", "iterations", "resets"):
+            row[HEADINGS.get(column, column)] = short(part[column].astype(float).mean())
+        rows.append(row | {"the paper says": part["claim"].iloc[0]})
+    order = {name: at for at, name in enumerate(results["configuration"].drop_duplicates())}
+    made = pd.DataFrame(rows)
+    return markdown(made.sort_values("method", key=lambda names: names.map(order), kind="stable"))
+
+
+def resets() -> str:
+    """The runs with and without resets."""
+    made = tables.table(study("resets"), STORE)
+    return markdown(made.drop(columns=["k", "best error", "variation"]).rename(columns=HEADINGS))
+
+
+def half_products() -> str:
+    """Fits with rounded products."""
+    made = tables.table(study("half-products"), STORE)
+    made = made.drop(columns=["n", "k", "best error", "variation"])
+    return markdown(made.rename(columns=HEADINGS))
+
+
 VIEWS: dict[str, Callable[[], str]] = {
     "phase1-counts": partial(counted, "phase1", published_only=True),
     "k25-counts": partial(counted, "k25"),
     "logspace-counts": partial(counted, "logspace"),
     "phase2": phase2,
+    "claims": claims,
+    "resets": resets,
+    "half-products": half_products,
     "spectral": partial(compared, "spectral"),
     "kmeans": partial(compared, "kmeans", ("simplified", "spread", "bound")),
     "memory-losses": losses,

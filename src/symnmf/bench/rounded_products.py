@@ -19,8 +19,9 @@ from symnmf.solvers.registry import find
 
 
 class RoundedProducts(DenseOperator):
-    """S whose products round S and X to a shorter format; products of two such numbers are exact
-    in float32, in which they are summed.
+    """S whose products round S and X to a shorter format and sum in float32.
+
+    Products of two numbers of a half format are exact in float32.
 
     Arguments:
         S: a matrix to form.
@@ -44,8 +45,8 @@ class RoundedProducts(DenseOperator):
 
 def rounded_products(run: Run, scratch: Path) -> dict[str, Any]:
     """A solver that multiplies in the format of the option ``product``, judged on S itself."""
-    b, row, options = study_problem(run.kind, run.n, run.seed, scratch), find(run.solver), run.options
-    S = RoundedProducts(b.operator, getattr(torch, options["product"]))
+    b, row = study_problem(run.kind, run.n, run.seed, scratch), find(run.solver)
+    S = RoundedProducts(b.operator, getattr(torch, run.options["product"]))
     exact = Problem(b.operator, run.k, run.seed, row.start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
