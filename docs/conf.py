@@ -26,6 +26,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": False,
 }
+html_sidebars = {"results": []}  # wide tables
 html_static_path = ["_static"]
 html_css_files = ["cards.css"]
 html_js_files = ["sortable.js"]

@@ -2,8 +2,9 @@
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`. NAME is a view: a
 function without arguments that returns markdown. The views are in insert_results.py (results/),
-solvers_page.py (the registry), scaling_model.py (the model of docs/scaling.md), licences_page.py
-(installed packages) and tests/package_graph.py.
+paper_tables.py and plateau_picture.py (results/ beside the paper's figures), solvers_page.py (the
+registry), scaling_model.py (the model of docs/scaling.md), licences_page.py (installed packages)
+and tests/package_graph.py.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"(?<!`)(<!-- generated: ([\w.-]+) -->)(.*?)(<!-- end -->)", re.DOTALL)
 View = Callable[[], str]
+#: Modules of this folder whose VIEWS are shown.
+MODULES = (
+    "insert_results", "paper_tables", "plateau_picture", "solvers_page", "scaling_model",
+    "licences_page",
+)  # fmt: skip
 
 
 class Missing(Exception):
@@ -34,7 +40,7 @@ def views() -> dict[str, View]:
     """All views by name."""
     sys.path += [str(ROOT / folder) for folder in ("docs", "tests")]
     found: dict[str, View] = {"package-graph": importlib.import_module("package_graph").table}
-    for module in ("insert_results", "solvers_page", "scaling_model", "licences_page"):
+    for module in MODULES:
         for name, view in importlib.import_module(module).VIEWS.items():
             if name in found:
                 raise Missing(f"two views are called {name}")

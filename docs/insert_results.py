@@ -17,7 +17,7 @@ from heat_map import excess_colour, heat_map
 from symnmf.bench import study as studies
 from symnmf.bench import tables
 from symnmf.bench.measurement import find_measurement, measurement_names, published_rows
-from symnmf.bench.paper_cells import PaperCells, paper_cells
+from symnmf.bench.paper_cells import CUT, PaperCells, paper_cells
 from symnmf.bench.results_store import Store
 from symnmf.bench.table_files import markdown, short
 from symnmf.solvers.registry import find
@@ -66,15 +66,6 @@ def whole(name: str) -> str:
     return markdown(made) + "".join(f"\n{note}\n" for note in notes)
 
 
-def counted(name: str, published_only: bool = False) -> str:
-    """Verdicts at each size, of all rows or of those of the paper and the default."""
-    made = tables.counts(study(name), STORE)
-    if published_only:
-        wanted = {figure["configuration"] for figure in study(name).paper} | {"sketched"}
-        made = made[made["configuration"].isin(wanted)]
-    return markdown(made)
-
-
 def large_phase1() -> str:
     """The eleven solvers of the paper and the default one at n = 10 000."""
     made = tables.table(study("phase1"), STORE)
@@ -121,28 +112,12 @@ def rivals() -> str:
     return markdown(pd.DataFrame(rows))
 
 
-def losses() -> str:
-    """The two forms of the loss."""
-    made = tables.table(study("memory"), STORE)
-    made = made[made["configuration"].isin(["residual", "trace"])]
-    notes = tables.differences(study("memory"), made)
-    made = made.drop(columns=["arrays", "stated"])
-    return markdown(made) + "".join(f"\n{note}\n" for note in notes)
-
-
 def arrays() -> str:
     """n×k arrays of every row, and what the registry states now."""
     made = tables.table(study("memory"), STORE)
     made = made[~made["configuration"].isin(["residual", "trace"])]
     stated = made["configuration"].map(lambda name: find(name).arrays)
     return markdown(made.assign(stated=stated)[["configuration", "arrays", "stated"]])
-
-
-def claims() -> str:
-    """The configurations that the paper reports as failing."""
-    made = tables.table(study("claims"), STORE)
-    columns = ["matrix", "n", "configuration", "the paper says", "converged", "kkt_ratio", "excess"]
-    return markdown(made[columns].rename(columns={"kkt_ratio": "gradient / gate"}))
 
 
 #: Names of the starts in a configuration of the study of published methods.
@@ -173,6 +148,8 @@ def published_map() -> str:
 
 def outcome(run: pd.Series) -> str:
     """The end of a published run in two words: its gates, and what they accepted."""
+    if run["status"] == CUT:
+        return "… cut"
     if run["paper_converged"]:
         if run["excess"] > 0.9:
             return "✓ plateau"
@@ -206,13 +183,6 @@ def phase1_map() -> str:
     columns = [f"{kind}\nn={n}" for n in (100, 1000, 10_000) for kind in ("tpdm", "corr")]
     rows = list(dict.fromkeys(results["solver"]))
     return heat_map(rows, columns, cells, "Worst excess (colour) and mean ARI (number) of each row")
-
-
-def stored(name: str) -> str:
-    """The runs of a study that are in results/; the reasons speak of the others."""
-    made = tables.table(studies.load(name), STORE)
-    gone = [c for c in made if c in ("k", "best error", "variation")]
-    return markdown(made.drop(columns=gone))
 
 
 #: A step counts as good when it needs at most this many times the iterations of the best.
@@ -306,27 +276,20 @@ VIEWS: dict[str, Callable[[], str]] = {
         for name in measurement_names()
         for table in find_measurement(name).tables
     },
-    **{name: partial(whole, name) for name in ("spectral", "kmeans", "precision", "peers")},
-    "phase1-counts": lambda: counted("phase1", published_only=True),
+    **{name: partial(whole, name) for name in ("precision", "peers")},
     "phase1-best": lambda: markdown(tables.best(study("phase1"), STORE)),
     "phase1-10000": large_phase1,
     "phase1-profile": profile,
-    "k25-counts": lambda: counted("k25"),
-    "logspace-counts": lambda: counted("logspace"),
     "flagship": flagship,
     "published-map": published_map,
     "published-table": published_table,
     "phase1-map": phase1_map,
-    "phase2": lambda: stored("phase2"),
     "step-growth": step_growth,
     "memory-length": memory_lengths,
-    "resets": lambda: whole("resets"),
     "paper-cells": lambda: markdown(cells_of_the_paper().summary(STORE)),
     "paper-reasons": lambda: markdown(cells_of_the_paper().reason_table(STORE)),
     "stopping": rivals,
-    "memory-losses": losses,
     "memory-rows": arrays,
-    "claims": claims,
     "sketched-excess": lambda: one("phase1", "corr", 10_000, "sketched", "excess"),
     "sketched-products": lambda: one("phase1", "corr", 10_000, "sketched", "products"),
 }

@@ -1,7 +1,7 @@
 // Tables of the pages are sorted by a click on a heading; a second click turns the order round.
 document.addEventListener("DOMContentLoaded", () => {
   const value = (row, at) => row.cells[at] ? row.cells[at].textContent.trim() : "";
-  const number = (text) => text === "" ? NaN : Number(text.replace(/[   ]/g, "").replace("−", "-").split("/")[0]);
+  const number = (text) => text === "" ? NaN : Number(text.replace(/[   ]/g, "").replace("−", "-").split(/[\/(,]/)[0]);
   document.querySelectorAll("article table").forEach((table) => {
     const body = table.tBodies[0];
     if (!table.tHead || !body || body.rows.length < 4) return;

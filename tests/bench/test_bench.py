@@ -279,6 +279,18 @@ def test_the_other_tasks(name, tmp_path):
     assert (made[study.columns[0]] != "").all()
 
 
+def test_products_of_halves_are_judged_on_the_matrix_itself(tmp_path):
+    study, store = load("half-products", sizes=[64], seeds=[7], solvers=["admm"]), Store(tmp_path)
+    assert run_study(study, store) == 6
+    found = tables.frame(study, store)
+    found = found.assign(off=(found["seen"] / found["error"] - 1).abs())
+    for _, part in found.groupby("kind"):
+        off = part.set_index("configuration")["off"]
+        whole = off.pop("admm (product=float32)")
+        assert whole < 1e-5 < 1e-3 < off.min()
+    assert found["excess"].max() < 0.1
+
+
 def test_what_is_refused(tmp_path):
     with pytest.raises(UnknownName, match="unknown study 'phase9'"):
         load("phase9")

@@ -10,12 +10,14 @@ import numpy as np
 
 from symnmf.dependence.synthetic.in_memory import benchmark_matrix
 from symnmf.dependence.synthetic.on_disk import generate
-from symnmf.operators import SymmetricOperator
+from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.operators.stored import open_matrix
 
 #: Kind of a correlation that is never formed: the Gram matrix of this number of observations, on
 #: disk, for sizes at which the paper's 40 000 observations are too many here.
 FEW, FEW_SAMPLES = "corr4000", 4000
+#: Kind of a TPDM that is formed: an entry costs a lookup, and not a row of the Gram factor.
+FORMED = "tpdm-formed"
 
 
 class StudyProblem(NamedTuple):
@@ -30,11 +32,14 @@ def study_problem(kind: str, n: int, seed: int, scratch: Path) -> StudyProblem:
     """The matrix of a run; the last two stay in memory.
 
     Arguments:
-        kind: ``"tpdm"``, ``"corr"`` or ``"corr4000"``.
+        kind: ``"tpdm"``, ``"corr"``, ``"corr4000"`` or ``"tpdm-formed"``.
         n: number of instruments.
         seed: seed of every draw.
         scratch: folder for matrices on disk.
     """
+    if kind == FORMED:
+        made = benchmark_matrix("tpdm", n, seed=seed)
+        return StudyProblem(as_operator(made.operator.to_dense()), made.labels)
     if kind != FEW:
         made = benchmark_matrix(kind, n, seed=seed)
         return StudyProblem(made.operator, made.labels)

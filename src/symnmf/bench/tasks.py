@@ -18,6 +18,7 @@ from torch import Tensor
 from symnmf.bench.fits import factorize, published, stopping
 from symnmf.bench.peers import PEERS, silence
 from symnmf.bench.problems import study_problem
+from symnmf.bench.rounded_products import rounded_products
 from symnmf.bench.study import Run
 from symnmf.bench.tensor_memory import TensorMemory
 from symnmf.core.bounds import ErrorBounds
@@ -186,6 +187,7 @@ TASKS: dict[str, Task] = {
     "spectral": spectral,
     "kmeans": kmeans,
     "precision": precision,
+    "rounded_products": rounded_products,
     "stopping": stopping,
     "memory": memory,
     "peer": peer,
