@@ -161,13 +161,6 @@ def outcome(run: pd.Series) -> str:
     return "✗ fits" if run["excess"] <= 0.05 else "✗ partly"
 
 
-def published_table() -> str:
-    """The runs behind the map."""
-    made = tables.table(study("published"), STORE)
-    gone = [c for c in made if c.startswith("paper: ") or c in ("k", "best error", "variation")]
-    return markdown(made.drop(columns=gone))
-
-
 def phase1_map() -> str:
     """Worst excess of every row with its defaults, and the mean ARI."""
     results = frame("phase1").query("configuration == solver")
@@ -282,7 +275,6 @@ VIEWS: dict[str, Callable[[], str]] = {
     "phase1-profile": profile,
     "flagship": flagship,
     "published-map": published_map,
-    "published-table": published_table,
     "phase1-map": phase1_map,
     "step-growth": step_growth,
     "memory-length": memory_lengths,

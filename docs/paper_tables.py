@@ -136,10 +136,17 @@ def claims() -> str:
     return markdown(made.sort_values("method", key=lambda names: names.map(order), kind="stable"))
 
 
-def resets() -> str:
-    """The runs with and without resets."""
-    made = tables.table(study("resets"), STORE)
-    return markdown(made.drop(columns=["k", "best error", "variation"]).rename(columns=HEADINGS))
+def single_runs(name: str) -> str:
+    """Every run of a study as published: how it ended, after how many iterations and reactions."""
+    results, rows = frame(name), []
+    shown = ("resets", "growths", "kkt_ratio", "error", "excess", "ari")
+    for _, run in results.iterrows():
+        row = {"matrix": run["kind"], "n": run["n"], "method": run["configuration"]}
+        row |= {"ended": outcome(run), "iterations": run["iterations"]}
+        for column in (c for c in shown if c in results):
+            row[HEADINGS.get(column, column)] = short(float(run[column]))
+        rows.append(row)
+    return markdown(pd.DataFrame(rows))
 
 
 def half_products() -> str:
@@ -155,7 +162,8 @@ VIEWS: dict[str, Callable[[], str]] = {
     "logspace-counts": partial(counted, "logspace"),
     "phase2": phase2,
     "claims": claims,
-    "resets": resets,
+    "resets": partial(single_runs, "resets"),
+    "published-table": partial(single_runs, "published"),
     "half-products": half_products,
     "spectral": partial(compared, "spectral"),
     "kmeans": partial(compared, "kmeans", ("simplified", "spread", "bound")),
