@@ -204,7 +204,8 @@ def suggest_for_panel(
         reasons.append(f"{COMPARED_STARTS} starts with {k} groups agree to {agreement[k]:.2f}")
     reasons.append(f"the groups of two halves of the days agree to {split.agreement:.2f}")
     made = _of(found, k, (*reasons, *_spectrum_words(found)))
-    return replace(made, low=low, high=high, agreement=agreement, subsamples=split.agreement, **known)
+    known |= {"low": low, "high": high, "agreement": agreement}
+    return replace(made, subsamples=split.agreement, **known)
 
 
 def _evidence(
