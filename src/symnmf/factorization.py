@@ -166,14 +166,16 @@ def factorize(
 WITHOUT_ENTRIES = ("admm", "hals", "anls", "mu", "adagrad", "rmsprop", "adam", "pgd-momentum")
 
 
-#: Gate of the gradient where entries are missing, as a fraction of that of the paper.
-OBSERVED_GATE = 0.02
+#: Where entries are missing: gate of the gradient as a fraction of that of the paper, and the least
+#: decrease relative to the error at a start of the caller and at a completed fit.
+OBSERVED_GATE, STEPS_GAIN, STEPS_GAIN_ON_FIT = 0.02, 1e-7, 2e-3
 
 
 def _observed_monitor(kkt_gate: float | None, n: int, warm_start: bool) -> Monitor:
     """Stricter gates: without a floor, only the gradient tells how far a fit has come."""
     gate = kkt_gate or OBSERVED_GATE * Monitor().gate(n)
-    return Monitor(kkt_gate=gate, stagnation=1e-7, warm_start=warm_start)
+    gain = STEPS_GAIN_ON_FIT if warm_start else STEPS_GAIN
+    return Monitor(kkt_gate=gate, stagnation=gain, warm_start=warm_start)
 
 
 def _observed(S: Any, mask: Any, weights: Any, dtype: torch.dtype | None) -> ObservedMatrix:
@@ -208,7 +210,7 @@ def _observed_problem(
 
 #: Most fits of a completed S; the fit that begins anew; and the least fall of the error that calls
 #: for one more.
-COMPLETIONS, ANEW, LEAST_FALL = 12, 2, 0.01
+COMPLETIONS, ANEW, LEAST_FALL = 12, 2, 0.02
 
 
 def _completed_fit(S: ObservedMatrix, k: int, seed: int, n_init: int) -> Tensor:

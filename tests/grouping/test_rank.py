@@ -6,12 +6,13 @@ import torch
 
 import symnmf as sn
 from helpers import SEEDS, market
+from symnmf.bench.simulated_panels import simulate
 from symnmf.data.samples import sp500_prices
 from symnmf.grouping import rank_selection
 from symnmf.grouping.common_factor import common_and_own, group_fit
 from symnmf.grouping.held_out import OffDiagonal, factor_fit, shrunk, spectral_fit
 from symnmf.grouping.panel_versions import common_factor_only, halves, rotated
-from symnmf.grouping.rank_evidence import Prediction, predict
+from symnmf.grouping.rank_evidence import Noise, Prediction, predict
 from symnmf.grouping.rank_selection import suggest_rank
 from symnmf.operators import DenseOperator
 from symnmf.operators.rows import Rows
@@ -91,6 +92,38 @@ def test_groups_above_noise_are_counted_although_fewer_predict_best(monkeypatch)
     found = suggest_rank(panel_with([12] * 7, spread=0.0), dependence="correlation")
     assert (found.by_prediction, found.by_noise, found.k) == (3, 7, 7)
     assert found.words == "7 groups; 3 to 7 do nearly as well"
+
+
+@pytest.mark.parametrize(
+    ("ratios", "count", "clear"),
+    [
+        ([9, 3, 2, 1.2, 0.9, 0.8], 4, 4),  # a weak group, and a clear end after it
+        ([9, 3, 2, 1.2, 1.15, 1.1, 1.06, 1.02, 0.98], 8, 3),  # a glide
+        ([9, 3, 2, 1.2, 1.18, 1.16, 1.0, 0.98], 6, 6),  # a glide with a clear end
+        ([9, 1.2, 1.18, 1.16, 1.12, 1.06, 1.02], 7, 1),  # none is clear
+        ([9, 0.9, 0.8], 1, 1),
+        ([9, 3, 2.9], 3, 3),  # the end is beyond what is known
+    ],
+)
+def test_eigenvalues_clearly_above_noise(ratios, count, clear):
+    baseline = np.linspace(2, 1, len(ratios))
+    found = Noise.of(np.array(ratios) * baseline, baseline)
+    assert (found.count, found.clear) == (count, clear)
+
+
+def test_groups_within_groups_are_not_counted_but_end_the_range():
+    made = simulate("nested", 1)
+    found = suggest_rank(made.panel)
+    assert abs(found.k - made.k) <= 2
+    assert found.low <= made.k
+    assert found.high >= 1.5 * made.k
+    assert "clearly" in found.reasons[0]
+
+
+def test_a_number_with_nearly_all_of_the_gain_begins_the_range():
+    gain = np.array([0.1, 0.5, 0.595, 0.598, 0.6])
+    sure = Prediction(gain + np.array([[1e-6], [-1e-6]]))  # differences without error
+    assert (sure.best, sure.careful) == (5, 3)
 
 
 def test_the_first_reason_names_a_limit_that_decides():

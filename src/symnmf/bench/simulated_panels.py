@@ -123,7 +123,7 @@ def _stocks(kind: str, rng: np.random.Generator) -> SimulatedPanel:
 
 
 def _smooth(size: np.ndarray) -> np.ndarray:  # (T, 1)
-    """A volatility from the sizes of single days: a mean with weights that fall by a tenth a day."""
+    """A volatility from sizes of single days: a mean with weights that fall by a tenth a day."""
     found = np.ones_like(size)
     for t in range(1, len(size)):
         found[t] = np.sqrt(0.9 * found[t - 1] ** 2 + 0.1 * size[t - 1] ** 2)

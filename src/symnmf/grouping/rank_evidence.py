@@ -28,11 +28,11 @@ PASSES = 6
 SURE = 2.0
 #: Eigenvalues above noise exceed its mean by so many standard deviations and this fraction.
 DEVIATIONS, MARGIN = 3.0, 0.01
-#: Eigenvalues stand clearly above noise by this fraction of it, or where the ratio to noise falls by
-#: this much at one step, which is a clear end. Groups that were simulated nearly always have a clear
-#: end: falls from 0.05 to 0.1 and every fraction from 0.25 to 0.5 count them alike. Eigenvalues of
-#: stocks glide into noise, and the fraction decides how fine their groups are.
-CLEARLY, FALL = 1 / 3, 0.07
+#: Eigenvalues stand clearly above noise by this fraction of it, or up to a clear end: a step at
+#: which the ratio to noise falls by this much. Simulated groups nearly always have a clear end:
+#: falls from 0.05 to 0.1 and fractions from 0.25 to 0.5 count those of `bench ranks` alike.
+#: Eigenvalues of stocks glide into noise, and the fraction decides how fine their groups are.
+CLEARLY, FALL = 0.25, 0.07
 #: Share of the gain over one factor that predicts nearly as well.
 NEARLY = 0.98
 #: Least share of what k − 1 groups and a common factor leave unexplained in the other half that one

@@ -101,7 +101,7 @@ def suggest_rank(
     dependence in the other half. The eigenvalues of S are compared with those of the same data
     with their common factor, but with everything else rotated in time. Where those above noise
     have a clear end, their number is the answer. Where they glide into noise, those that exceed it
-    by a third are counted. The range begins with the least number that predicts nearly as well
+    by a quarter are counted. The range begins with the least number that predicts nearly as well
     as the best, and ends with all that are above noise. If one factor predicts best or nothing
     else is above noise, there are no groups. Where a common factor explains the last of them,
     it is not counted.
@@ -204,7 +204,8 @@ def suggest_for_panel(
         reasons.append(f"{COMPARED_STARTS} starts with {k} groups agree to {agreement[k]:.2f}")
     reasons.append(f"the groups of two halves of the days agree to {split.agreement:.2f}")
     made = _of(found, k, (*reasons, *_spectrum_words(found)))
-    return replace(made, low=low, high=high, agreement=agreement, subsamples=split.agreement, **known)
+    known |= {"low": low, "high": high, "agreement": agreement}
+    return replace(made, subsamples=split.agreement, **known)
 
 
 def _evidence(

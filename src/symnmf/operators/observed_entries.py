@@ -135,10 +135,10 @@ class ObservedEntries(ObservedMatrix):
         """Σ W (S − H Hᵀ)² / Σ W S²."""
         total = 0.0
         for part in row_chunks(self.n, self.n):
-            R = self._residual(H, part).to(torch.float64)
+            R = self._residual(H, part)
             if not self._is_mask:
-                R.div_(self.weights[part].to(torch.float64).clamp(min=1e-300).sqrt())
-            total += float(R.square_().sum())
+                R.div_(self.weights[part].clamp(min=1e-30).sqrt())
+            total += float(R.square_().sum(dtype=torch.float64))
         return total / self._frob_sq
 
     def _residual(self, H: Tensor, part: slice) -> Tensor:  # (rows of the part, n)
@@ -172,7 +172,8 @@ class ObservedEntries(ObservedMatrix):
     def completed(self, H: Tensor | None = None) -> DenseOperator:
         """S with its missing entries from H Hᵀ; by default from a fit by the means of the rows."""
         H = self.row_means() if H is None else H
-        filled = (H @ H.T).mul_(1 - self.weights.to(self.dtype)).add_(self.S)
+        fit = H @ H.T
+        filled = torch.addcmul(fit, self.weights, fit, value=-1).add_(self.S)
         return DenseOperator(filled.clamp_(min=0))
 
 
