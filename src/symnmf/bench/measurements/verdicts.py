@@ -21,12 +21,12 @@ from symnmf.report.word_limits import HALVES_AGREE
 from symnmf.report.words import WORDS, Statement, extreme_statements, statements
 
 #: Panels of each strength, strengths of the groups, groups and their members, and numbers of days.
-PANELS, GROUPS, MEMBERS, DAYS = 16, 5, 8, (300, 1000)
+PANELS, GROUPS, MEMBERS, DAYS = 12, 5, 8, (300, 1000)
 STRENGTHS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5)
 #: Agreement with the planted groups from which the groups of a panel are called right.
 RIGHT = 0.8
 TABLE = MeasuredTable(
-    "words",
+    "verdicts",
     "What sentences of the verdict say about planted groups",
     ("about", "sentence"),
     ("panels", "agreement with the truth", "right"),
@@ -84,7 +84,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
 
 
 MEASUREMENT = Measurement(
-    "words",
+    "verdicts",
     "What the words of the verdict mean",
     (TABLE,),
     ("sizes",),
