@@ -19,7 +19,7 @@ from symnmf.core.labels import in_group_order
 from symnmf.core.observed_problem import ObservedProblem, check_observed
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
-from symnmf.core.result_warnings import warn_of_result, warn_of_single_events
+from symnmf.core.result_warnings import is_reported, warn_of_result, warn_of_single_events
 from symnmf.core.solver import Solver
 from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
 from symnmf.distributed.agreement import digest_of
@@ -306,7 +306,6 @@ def run(
     resume: bool = False,
     since: float | None = None,
     handle_interrupt: bool = True,
-    reported: bool = True,
 ) -> Result:
     """:func:`factorize` for a problem, whose spectrum the caller may use before and after.
 
@@ -319,8 +318,6 @@ def run(
         since: ``perf_counter()`` at the beginning of the work; by default now.
         handle_interrupt: whether Ctrl-C ends the run with its best factor; False for a fit that is
             part of a larger computation, which Ctrl-C has to end.
-        reported: whether a person will see the result; otherwise nothing warns, and whether starts
-            agree is not examined where the fit does not show it.
     """
     request = request or Request(n_init=1)
     since = perf_counter() if since is None else since
@@ -331,8 +328,7 @@ def run(
         raise InvalidInput("max_seconds", f"got {max_seconds:g}", "Pass a number of at least 0")
     require_checkpoint(resume, checkpoint)
     _require_same_request(problem, request, monitor, limit)
-    if reported:
-        warn_of_single_events(problem.S.provenance, problem.k)
+    warn_of_single_events(problem.S.provenance, problem.k)
     with one_thread_if_small(problem.S.cost() * problem.k):
         advice = Recommendation(request.name)
         if request.name == AUTO:
@@ -342,7 +338,7 @@ def run(
             found = certify_exact(
                 problem, exact, name="exact", monitor=monitor, callbacks=callbacks, since=since
             )
-            return _finished(found, advice.reasons, reported)
+            return _finished(found, advice.reasons)
         solver, reasons = _solver(problem, request, advice)
         if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(Path(checkpoint))
@@ -372,12 +368,12 @@ def run(
                 handle_interrupt=handle_interrupt,
             )
         certificate = found.certificate
-        unknown = certificate.agreement is None and found.status.good
-        if reported and unknown and request.n_init > 1:
+        compared = request.n_init > 1 and is_reported()
+        if compared and certificate.agreement is None and found.status.good:
             left = inf if max_seconds is None else max_seconds - found.seconds
             agreed = starts_agree(problem, request.n_init, left)
             found = replace(found, certificate=replace(certificate, agreement=agreed))
-        return _finished(found, reasons, reported)
+        return _finished(found, reasons)
 
 
 def _require_same_request(problem: Problem, request: Request, monitor: Monitor, limit: int) -> None:
@@ -415,8 +411,7 @@ def _solver(
     return make_solver(name, **options), (*advice.reasons, tuned) if tuned else advice.reasons
 
 
-def _finished(result: Result, reasons: tuple[str, ...], reported: bool) -> Result:
-    """Issue the warnings about a result that is reported, and put its columns in group order."""
-    if reported:
-        warn_of_result(result)
+def _finished(result: Result, reasons: tuple[str, ...]) -> Result:
+    """Issue the warnings about the result, and put its columns in group order."""
+    warn_of_result(result)
     return replace(result, H=in_group_order(result.H), notes=(*reasons, *result.notes))

@@ -383,6 +383,27 @@ def test_joint_crashes():
 # ---- what is refused ----
 
 
+def test_verdicts(tmp_path):
+    found = run_tiny("verdicts", tmp_path, sizes=(1,))["verdicts"]
+    about = {}
+    for row in found:
+        about[row.labels["about"]] = about.get(row.labels["about"], 0) + row.found["panels"]
+    assert about == dict.fromkeys(("fit", "clarity", "starts", "chance", "halves"), 8)
+
+
+def test_published_sentences_mean_what_they_say():
+    rows = published_rows(find_measurement("verdicts"), Store(RESULTS))
+    right = {row.labels["sentence"]: row.found["right"] for row in rows}
+    assert right["The groups are stable."] >= 0.9
+    assert right["Other starts find the same groups."] >= 0.9
+    for wrong in (
+        "Dependence in crashes is hardly above chance.",
+        "Other starts find other groups.",
+        "The groups are blurred.",
+    ):
+        assert right[wrong] <= 0.1
+
+
 def test_measurements_that_cannot_run(tmp_path):
     store = Store(tmp_path)
     with pytest.raises(UnknownName, match="unknown name 'nothing'"):

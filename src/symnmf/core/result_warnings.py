@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from symnmf.core.result import Result, Status
 from symnmf.defaults import EVENTS_A_GROUP
@@ -17,6 +20,31 @@ from symnmf.errors import (
     spelled,
 )
 from symnmf.provenance import Provenance
+
+_REPORTED: ContextVar[bool] = ContextVar("reported", default=True)
+
+
+@contextmanager
+def unreported() -> Iterator[None]:
+    """Nobody sees the fits inside the block: they do not warn, and starts are not compared.
+
+    Unlike the filters of warnings it holds for the thread of the block alone.
+
+    Example:
+        >>> with unreported():
+        ...     is_reported()
+        False
+    """
+    before = _REPORTED.set(False)
+    try:
+        yield
+    finally:
+        _REPORTED.reset(before)
+
+
+def is_reported() -> bool:
+    """Whether a person will see the fit."""
+    return _REPORTED.get()
 
 
 def advice(status: Status) -> str:
@@ -42,7 +70,7 @@ def advice(status: Status) -> str:
 def warn_of_single_events(provenance: Provenance | None, k: int, stacklevel: int = 4) -> None:
     """Warn if a tail dependence matrix is estimated from too few extreme events for k groups."""
     events = 0 if provenance is None else provenance.events
-    if 0 < events < EVENTS_A_GROUP * k:
+    if 0 < events < EVENTS_A_GROUP * k and is_reported():
         warnings.warn(
             f"k = {k} groups from {events} exceedances: with more than one group per "
             f"{EVENTS_A_GROUP} exceedances the factors tend to single events; choose k up to "
@@ -57,7 +85,7 @@ def warn_of_result(result: Result, stacklevel: int = 5) -> None:
 
     A run that the caller stopped does not cause a warning.
     """
-    if result.status is Status.STOPPED:
+    if result.status is Status.STOPPED or not is_reported():
         return
     if result.status.good:
         _warn_of_groups(result, stacklevel + 1)

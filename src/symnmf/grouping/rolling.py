@@ -16,6 +16,7 @@ import torch
 from symnmf.core.labels import adjusted_rand
 from symnmf.core.problem import Problem, WarmStart
 from symnmf.core.result import Result
+from symnmf.core.result_warnings import unreported
 from symnmf.data.panel import Panel, read_panel
 from symnmf.defaults import DEPENDENCES, N_INIT
 from symnmf.errors import AmbiguousWarning, InvalidInput, called
@@ -205,8 +206,8 @@ class Refit:
             start = None
         problem = Problem(self.how(panel), self.k, self.seed, warm_start=start)
         starts = self.n_init if self.n_init is not None else CARRIED_STARTS
-        request = Request.of(n_init=starts)
-        result = run(problem, request, handle_interrupt=False, reported=False)
+        with unreported():
+            result = run(problem, Request.of(n_init=starts), handle_interrupt=False)
         self._vectors = problem.spectrum.vectors
         if before is None:
             return result

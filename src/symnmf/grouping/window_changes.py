@@ -11,6 +11,7 @@ import torch
 
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
+from symnmf.core.result_warnings import unreported
 from symnmf.data.panel import Panel
 from symnmf.dependence.resampling import shuffled_blocks
 from symnmf.errors import SymnmfError
@@ -49,7 +50,8 @@ def reference_groups(X: np.ndarray, k: int, *, signed: bool, seed: int = 0) -> n
     S = (R.abs() if signed else R.clamp(min=0)).clamp_(max=1.0)
     S = ((S + S.T) / 2).fill_diagonal_(1.0)
     problem = Problem(DenseOperator(S), k, seed)
-    found = run(problem, Request(n_init=2), handle_interrupt=False, reported=False)
+    with unreported():
+        found = run(problem, Request(n_init=2), handle_interrupt=False)
     return np.asarray(found.labels().cpu().numpy())
 
 

@@ -23,6 +23,8 @@ OPTIMIZATION, NUMBER, STABILITY, CHANCE = PARTS = (
     "stability",
     "beyond chance",
 )
+#: Sentences about stability.
+STABLE, UNSTABLE = "The groups are stable.", "The groups change with the days."
 #: First words of the verdict about data without groups.
 NO_GROUPS = "No groups in these data"
 
@@ -126,9 +128,9 @@ def _stability(found: Analysis, rank: RankSuggestion | None) -> Statement:
             "were drawn from the days."
         )
         if mean >= SURE_SHARE:
-            return Statement("good", "The groups are stable.", long, term, STABILITY)
+            return Statement("good", STABLE, long, term, STABILITY)
         long += f" From {share(SURE_SHARE)} on, members are sure of their group."
-        return Statement("care", "The groups change with the days.", long, term, STABILITY)
+        return Statement("care", UNSTABLE, long, term, STABILITY)
     if rank is not None and rank.subsamples is not None and rank.k == k and k > 1:
         agreed = rank.subsamples
         whose = "days" if rank.prediction is not None else "instruments"
@@ -138,8 +140,8 @@ def _stability(found: Analysis, rank: RankSuggestion | None) -> Statement:
         )
         term = f"adjusted Rand index {agreed:.2f} of two halves"
         if agreed >= HALVES_AGREE:
-            return Statement("good", "The groups are stable.", long, term, STABILITY)
-        return Statement("care", "The groups change with the days.", long, term, STABILITY)
+            return Statement("good", STABLE, long, term, STABILITY)
+        return Statement("care", UNSTABLE, long, term, STABILITY)
     how = RESAMPLE if found.panel is not None else "It needs the table behind the matrix."
     return Statement(
         "open", "Whether the groups are stable was not examined.", how, "no resampling", STABILITY

@@ -1,9 +1,9 @@
 """The table of the thresholds behind the words of the verdict.
 
-They are choices. The slow simulation of ``tests/report/test_word_thresholds.py`` (panels of
-heavy-tailed returns with planted groups of several strengths, and panels without groups) checks
-those about halves of the days and about chance. The share of resampled
-histories is the one of ``symnmf bench calibration``.
+They are choices. ``symnmf bench verdicts`` measures what they make the sentences mean, on panels of
+heavy-tailed returns with planted groups of many strengths and on panels without groups; the slow
+simulation of ``tests/report/test_word_thresholds.py`` checks those about halves of the days and
+about chance. The share of resampled histories is the one of ``symnmf bench calibration``.
 """
 
 from __future__ import annotations

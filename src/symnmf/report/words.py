@@ -121,26 +121,34 @@ def statements(result: Result) -> list[Statement]:
     return [*about_fit, _count(result), _sharpness(result), *agreement]
 
 
-def extreme_statements(found: Extremes, k: int, words: Words) -> list[Statement]:
-    """Statements about the extremes that the groups rest on."""
-    chance = float(found.baseline.mean())
-    part = chance / found.mean if found.mean > 0 else 1.0
+def chance_statement(mean: float, chance: float, words: Words) -> Statement:
+    """The statement about the dependence that independent instruments would show.
+
+    Arguments:
+        mean: mean tail dependence.
+        chance: that of independent instruments.
+        words: words for the kind of dependence.
+    """
+    part = chance / mean if mean > 0 else 1.0
     if part <= FAR_FROM_CHANCE:
         level, short = "good", f"Instruments {words.together} far more than by chance."
     elif part <= NEAR_CHANCE:
         level, short = "good", f"Instruments {words.together} more than by chance."
     else:
         level, short = "care", f"Dependence in {words.events} is hardly above chance."
-    made = [
-        Statement(
-            level,
-            short,
-            f"Independent instruments would show {share(max(0.0, min(1.0, part)))} of the "
-            "dependence that was found.",
-            f"mean tail dependence {found.mean:.2f}, independence baseline {chance:.2f}",
-            "beyond chance",
-        )
-    ]
+    return Statement(
+        level,
+        short,
+        f"Independent instruments would show {share(max(0.0, min(1.0, part)))} of the dependence "
+        "that was found.",
+        f"mean tail dependence {mean:.2f}, independence baseline {chance:.2f}",
+        "beyond chance",
+    )
+
+
+def extreme_statements(found: Extremes, k: int, words: Words) -> list[Statement]:
+    """Statements about the extremes that the groups rest on."""
+    made = [chance_statement(found.mean, float(found.baseline.mean()), words)]
     events = found.estimate.events
     if 0 < events < EVENTS_A_GROUP * k:
         fewer = (

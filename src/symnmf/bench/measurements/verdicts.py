@@ -13,20 +13,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from symnmf.analysis import analyse
 from symnmf.bench.measurement import Choices, MeasuredRow, MeasuredTable, Measurement
 from symnmf.core.labels import adjusted_rand
+from symnmf.core.problem import Problem
 from symnmf.data import Panel, read_panel
+from symnmf.dependence.independence import independence_baseline, mean_entry
+from symnmf.dependence.resampling import shuffled_blocks
+from symnmf.dependence.tail import tail_dependence
+from symnmf.factorization import factorize
+from symnmf.grouping.break_test import BLOCK
+from symnmf.planning.tuning import surrogate_labels
+from symnmf.report.verdict import STABLE, UNSTABLE
 from symnmf.report.word_limits import HALVES_AGREE
-from symnmf.report.words import WORDS, Statement, extreme_statements, statements
+from symnmf.report.words import WORDS, chance_statement, statements
 
 #: Panels of each strength, strengths of the groups, groups and their members, and numbers of days.
-PANELS, GROUPS, MEMBERS, DAYS = 16, 5, 8, (300, 1000)
+PANELS, GROUPS, MEMBERS, DAYS = 6, 5, 8, (300, 1000)
 STRENGTHS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5)
-#: Agreement with the planted groups from which the groups of a panel are called right.
-RIGHT = 0.8
+#: Agreement with the planted groups from which the groups of a panel are called right, and draws of
+#: independent instruments.
+RIGHT, BASELINE_DRAWS = 0.8, 17
 TABLE = MeasuredTable(
-    "words",
+    "verdicts",
     "What sentences of the verdict say about planted groups",
     ("about", "sentence"),
     ("panels", "agreement with the truth", "right"),
@@ -52,19 +60,29 @@ def panel_of(strength: float, days: int, number: int) -> tuple[Panel, np.ndarray
 def sentences(strength: float, days: int, number: int) -> tuple[list[tuple[str, str]], float]:
     """What the verdict about a panel says, with its subject; and the agreement with the truth."""
     panel, truth = panel_of(strength, days, number)
-    found = analyse(panel, k=GROUPS)
-    assert found.evidence is not None
-    _, fit, _, clarity, starts = statements(found.result)
-    said: dict[str, Statement] = {"fit": fit, "clarity": clarity, "starts": starts}
-    words = {about: statement.short for about, statement in said.items()}
-    if found.evidence.extremes is not None:
-        extremes = extreme_statements(found.evidence.extremes, GROUPS, WORDS["tail"])
-        words["chance"] = extremes[0].short
-    rank = found.evidence.rank
-    if rank is not None and rank.subsamples is not None:
-        stable = rank.subsamples >= HALVES_AGREE
-        words["halves"] = "The groups are stable." if stable else "The groups change with the days."
-    return list(words.items()), adjusted_rand(truth, found.result.labels().numpy())
+    S = tail_dependence(panel)
+    result = factorize(S, GROUPS, seed=number)
+    _, fit, _, clarity, starts = statements(result)
+    baseline = independence_baseline(panel, S, draws=BASELINE_DRAWS, seed=number)
+    chance = chance_statement(mean_entry(S), float(baseline.mean()), WORDS["tail"])
+    stable = halves_agreement(panel, number) >= HALVES_AGREE
+    return [
+        ("fit", fit.short),
+        ("clarity", clarity.short),
+        ("starts", starts.short),
+        ("chance", chance.short),
+        ("halves", STABLE if stable else UNSTABLE),
+    ], adjusted_rand(truth, result.labels().numpy())
+
+
+def halves_agreement(panel: Panel, seed: int) -> float:
+    """Agreement of the groups of two halves of the days, in blocks of a month."""
+    rows = shuffled_blocks(len(panel.values), np.random.default_rng(seed), BLOCK)
+    one, two = (
+        surrogate_labels(Problem(tail_dependence(panel.at(np.sort(half))), GROUPS, seed))
+        for half in np.array_split(rows, 2)
+    )
+    return adjusted_rand(one, two)
 
 
 def measure(choices: Choices) -> Iterator[MeasuredRow]:
@@ -84,7 +102,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
 
 
 MEASUREMENT = Measurement(
-    "words",
+    "verdicts",
     "What the words of the verdict mean",
     (TABLE,),
     ("sizes",),
