@@ -36,8 +36,6 @@ def _without_unused_parts() -> Iterator[None]:
         yield
         return
     with deferring(UNUSED):
-        import torch._prims.rng_prims  # generators of random numbers are made of it
-
         yield
 
 
