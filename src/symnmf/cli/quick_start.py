@@ -36,6 +36,9 @@ def _without_unused_parts() -> Iterator[None]:
         yield
         return
     with deferring(UNUSED):
+        # Generators of random numbers are made of it.
+        import torch._prims.rng_prims  # noqa: F401
+
         yield
 
 
