@@ -44,9 +44,19 @@ def called(argument: str) -> str:
 
 
 def offered(argument: str) -> bool:
-    """Whether the caller can pass an argument; on the command line, only if it has an option."""
-    names = _CALLED.get()
-    return names is None or argument in names
+    """Whether the caller can pass an argument; on the command line, only if it has an option.
+
+    Example:
+        >>> with speaking({"table": "prices.csv"}):
+        ...     offered("kind")
+        True
+        >>> with speaking({"k": "--k"}):
+        ...     offered("kind")
+        False
+    """
+    names = _CALLED.get() or {}
+    options = any(name.startswith("--") for name in names.values())
+    return argument in names or not options
 
 
 def spelled(argument: str, value: Any = True) -> str:

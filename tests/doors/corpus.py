@@ -173,6 +173,29 @@ def holes(values: np.ndarray, *places: tuple[int, int]) -> np.ndarray:
     return out
 
 
+def replaced(values: np.ndarray, number: float) -> np.ndarray:
+    """Numbers with another one in row 7, column 2."""
+    out = values.copy()
+    out[7, 2] = number
+    return out
+
+
+def cents(values: np.ndarray, places: int = 2) -> np.ndarray:
+    """Numbers as they are when so many decimals are written."""
+    return np.array([[float(f"{v:.{places}f}") for v in row] for row in values])
+
+
+def built(*parts: Callable[[], None]) -> list[Case]:
+    """The cases that some functions add; the same ones every time."""
+    before = list(CASES)
+    CASES.clear()
+    for part in parts:
+        part()
+    made = list(CASES)
+    CASES[:] = before
+    return made
+
+
 def separators_and_marks() -> None:
     """Separators, decimal commas, thousands marks, signs."""
     reads("plain.csv", text())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from corpus import (
-    CASES,
     DAYS,
     LARGE,
     NAMES,
@@ -13,6 +12,7 @@ from corpus import (
     RETURNS,
     ROWS,
     Case,
+    built,
     european,
     holes,
     reads,
@@ -148,10 +148,4 @@ def faults() -> None:
 
 def build() -> list[Case]:
     """All cases; the same ones every time."""
-    before = list(CASES)
-    CASES.clear()
-    for part in (programs, vendors, spreadsheets, faults):
-        part()
-    made = list(CASES)
-    CASES[:] = before
-    return made
+    return built(programs, vendors, spreadsheets, faults)

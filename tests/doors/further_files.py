@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from corpus import (
-    CASES,
     DAYS,
     LARGE,
     MONTHS,
@@ -25,6 +24,7 @@ from corpus import (
     S,
     _feather,
     _parquet,
+    built,
     european,
     frame,
     long,
@@ -484,10 +484,4 @@ def matrices() -> None:
 
 def build() -> list[Case]:
     """All cases; the same ones every time."""
-    before = list(CASES)
-    CASES.clear()
-    for part in (vendors, calendars, numbers, formats, matrices):
-        part()
-    made = list(CASES)
-    CASES[:] = before
-    return made
+    return built(vendors, calendars, numbers, formats, matrices)

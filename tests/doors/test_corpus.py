@@ -3,6 +3,9 @@
 import re
 import warnings
 
+import agencies
+import cell_forms
+import documents
 import exports
 import further_files
 import numpy as np
@@ -22,7 +25,8 @@ PYTHON_WORDS = re.compile(
     r"Traceback|dtype|NoneType|DataFrame|ndarray|KeyError|ValueError|TypeError|object|<class|"
     r"float64|int64|tokeniz|codec|\bnp\.|\bpd\.|list index|=True|='"
 )
-CASES = [*build(), *further_files.build(), *exports.build()]
+PARTS = (further_files, exports, agencies, cell_forms, documents)
+CASES = [*build(), *(case for part in PARTS for case in part.build())]
 
 
 def read(case, path):
@@ -85,6 +89,6 @@ def test_file(case, tmp_path):
 
 
 def test_the_corpus_is_large_enough():
-    assert len(CASES) >= 450
+    assert len(CASES) >= 730
     assert len({case.name for case in CASES}) == len(CASES)
-    assert sum(case.values is not None for case in CASES) >= 300
+    assert sum(case.values is not None for case in CASES) >= 470

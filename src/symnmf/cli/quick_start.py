@@ -36,7 +36,8 @@ def _without_unused_parts() -> Iterator[None]:
         yield
         return
     with deferring(UNUSED):
-        import torch._prims.rng_prims  # generators of random numbers are made of it
+        # Generators of random numbers are made of it.
+        import torch._prims.rng_prims  # noqa: F401
 
         yield
 

@@ -203,7 +203,9 @@ def drop_descriptions(raw: RawTable) -> None:
         raw: a table; it is changed.
     """
     known = {name.strip() for name in raw.names}
-    found = [m and m["name"] in known for m in (DESCRIPTION.fullmatch(n.strip()) for n in raw.names)]
+    found = [
+        m and m["name"] in known for m in (DESCRIPTION.fullmatch(n.strip()) for n in raw.names)
+    ]
     if not any(found):
         return
     names = [name for name, gone in zip(raw.names, found, strict=True) if gone]
@@ -222,8 +224,9 @@ def check_one_instrument(raw: RawTable, names: list[str]) -> None:
         return
     words = [field_name(name) for name in names]
     whole = {"open", "high", "low", "close"} <= set(words)
-    if whole or sum(w in OF_ONE for w in words) >= max(2, len(words) - OTHER_NAMES) and (
-        "volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words)
+    if whole or (
+        sum(w in OF_ONE for w in words) >= max(2, len(words) - OTHER_NAMES)
+        and ("volume" in words or {"open", "close"} <= set(words) or {"high", "low"} <= set(words))
     ):
         raise InvalidTable(
             raw.argument,

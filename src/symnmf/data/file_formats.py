@@ -47,7 +47,11 @@ OTHER_FILES = {
     b"\x80\x05": "a Python pickle, which may run code when it is read",
     b"MATLAB": "a data file of Matlab",
     b"<stata": "a data file of Stata",
-    **{bytes((version, order)): "a data file of Stata" for version in range(113, 120) for order in (1, 2)},
+    **{
+        bytes((version, order)): "a data file of Stata"
+        for version in range(113, 120)
+        for order in (1, 2)
+    },
     b"$FL2": "a data file of SPSS",
     b"$FL3": "a data file of SPSS",
     bytes(12) + b"\xc2\xea\x81\x60": "a data file of SAS",

@@ -137,7 +137,7 @@ def _as_calendar(values: np.ndarray, whole: bool, named: bool) -> tuple[np.ndarr
             if ((month >= 1) & (month <= 12)).all():
                 return _month_end(year, month), "numbers such as 202412"
         for digits, words in ((10, "2024123123"), (12, "202412312359"), (14, "20241231235959")):
-            if 1700 <= low / 10 ** (digits - 4) and high / 10 ** (digits - 4) < 2201:
+            if low / 10 ** (digits - 4) >= 1700 and high / 10 ** (digits - 4) < 2201:
                 stamps = _clock(number, digits)
                 if stamps is not None:
                     return stamps, f"numbers such as {words}"
@@ -185,7 +185,9 @@ def _clock(number: np.ndarray, digits: int) -> np.ndarray | None:
     parts = [number // 10 ** (digits - 8 - 2 * i) % 100 for i in range(1, (digits - 8) // 2 + 1)]
     day = number // 10 ** (digits - 8)
     stamps = _ymd(day // 10000, day // 100 % 100, day % 100)
-    if stamps is None or any((p >= most).any() for p, most in zip(parts, (25, 60, 60), strict=False)):
+    if stamps is None or any(
+        (p >= most).any() for p, most in zip(parts, (25, 60, 60), strict=False)
+    ):
         return None
     for part, unit in zip(parts, ("h", "m", "s"), strict=False):
         stamps = stamps + part.astype(f"timedelta64[{unit}]")
