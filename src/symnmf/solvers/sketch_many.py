@@ -18,8 +18,8 @@ from symnmf.solvers.sketch_state import PATIENCE
 from symnmf.solvers.sketches import Matrices, Sketches, SmallMatrices, surrogates
 from symnmf.solvers.splitting import ADMM, consensus_rows
 
-#: Fresh seeds of each problem that get Newton steps. With one, samples of a bootstrap stay nearer to
-#: the warm start than fits from all seeds do.
+#: Fresh seeds of each problem that get Newton steps. With one, samples of a bootstrap stay nearer
+#: to the warm start than fits from all seeds do.
 FRESH_SEEDS = 2
 #: Schedule of a run that begins at a factor that is fitted to the surrogate: no step on it.
 FITTED = Schedule(admm_max_steps=0, poor_excess=float("inf"), polish_max_steps=0)
