@@ -79,7 +79,7 @@ def factorize_many(
 
 
 def fit_similar(problems: Sequence[Problem]) -> list[Result]:
-    """Fits of problems of one size, each from its warm start and from a fresh seed.
+    """Fits of problems of one size, each from its warm start and from fresh seeds.
 
     The factors are made in one batch (:func:`symnmf.solvers.sketch_many.fitted_starts`); each is
     then certified on its own matrix by a run that ends where the criterion is met. Problems that

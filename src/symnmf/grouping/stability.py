@@ -149,7 +149,7 @@ def bootstrap(
     of the samples, so that they need many of them: about 100 for a level of 0.9. Those of the
     entries are normal on the scale of atanh. Both are wider the fewer blocks there are, so that
     they hold for series whose volatility lasts for months (``symnmf bench intervals``).
-    Each sample is fitted from the result and from a fresh seed, and the better fit counts:
+    Each sample is fitted from the result and from fresh seeds, and the best fit counts:
     groups that differ are then not mere accidents of a start, nor are they held by it. The fits
     end where the criterion is met: the next 0.1 % of the error are far below what resampling
     changes. Samples are fitted in batches; of small ones, there is a batch on each thread of torch.
@@ -245,7 +245,7 @@ def _batches(samples: Iterator[Sample], size: int) -> Iterator[list[Sample]]:
 
 
 class Samples:
-    """Fits of samples of the rows, each from the result and from a fresh seed.
+    """Fits of samples of the rows, each from the result and from fresh seeds.
 
     Arguments:
         panel, result, dependence, options: as for :func:`bootstrap`.

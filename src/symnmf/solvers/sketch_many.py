@@ -18,6 +18,9 @@ from symnmf.solvers.sketch_state import PATIENCE
 from symnmf.solvers.sketches import Matrices, Sketches, SmallMatrices, surrogates
 from symnmf.solvers.splitting import ADMM, consensus_rows
 
+#: Fresh seeds of each problem that get Newton steps. With one, samples of a bootstrap stay nearer
+#: to the warm start than fits from all seeds do.
+FRESH_SEEDS = 2
 #: Schedule of a run that begins at a factor that is fitted to the surrogate: no step on it.
 FITTED = Schedule(admm_max_steps=0, poor_excess=float("inf"), polish_max_steps=0)
 
@@ -27,9 +30,9 @@ def fitted_starts(
 ) -> list[Tensor] | None:
     """A factor for each of several problems of one size, fitted to its surrogate.
 
-    Each problem has its warm start, if it has one, and a fresh seed: of one draw of k-means in
-    each embedding, the one with the least error after a trial. Newton steps on the surrogates
-    follow, of all factors in one batch, and on S from the better factor of each problem.
+    Each problem has its warm start, if it has one, and two fresh seeds: of one draw of k-means in
+    each embedding, those with the least errors after a trial. Newton steps on the surrogates
+    follow, of all factors in one batch, and on S from the best factor of each problem.
 
     Arguments:
         problems: S, k, seed and warm start; n and k are those of the first.
@@ -49,7 +52,7 @@ def fitted_starts(
     if T is None or seeds is None:
         return None
     frob_sq = torch.tensor([p.S.frob_sq() for p in problems], dtype=torch.float64).to(seeds.device)
-    H = _best_after_trial(problems, T, seeds, penalty, schedule)[:, None]  # (b, 1, k, n)
+    H = _best_after_trial(problems, T, seeds, penalty, schedule)  # (b, f, k, n)
     warm = [problem.warm_start for problem in problems]
     known = [start.H.T for start in warm if start is not None]
     if len(known) == len(problems):
@@ -109,8 +112,8 @@ def _best_after_trial(
     seeds: Tensor,
     penalty: float,
     schedule: Schedule,
-) -> Tensor:  # (b, k, n)
-    """The seed of each problem with the least error after a few steps of ADMM."""
+) -> Tensor:  # (b, f, k, n)
+    """The seeds of each problem with the least errors after a few steps of ADMM."""
     each = seeds.shape[1]
     T, H = T.repeated(each), seeds.flatten(0, 1)
     admm = ADMM(penalty=penalty)
@@ -119,5 +122,8 @@ def _best_after_trial(
     U = torch.zeros_like(H)
     for _ in range(schedule.trial_steps):
         H, U = consensus_rows(H, products(T, H), U, rho)
-    best = objectives(H, products(T, H)).view(-1, each).argmin(dim=1)
-    return H[best + each * torch.arange(len(problems), device=H.device)]
+    errors = objectives(H, products(T, H)).view(-1, each)
+    best = errors.topk(FRESH_SEEDS, dim=1, largest=False).indices  # (b, f)
+    return torch.stack(
+        [some[places] for some, places in zip(H.view(seeds.shape), best, strict=True)]
+    )
