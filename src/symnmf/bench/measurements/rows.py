@@ -1,11 +1,11 @@
 """Solvers of the registry and other programs on the corpus, each from many starts.
 
 The least error of all of them, and of the default solver, is the best known error of a matrix: a
-stronger one than that of ``bench optimum``, which makes few starts. ``--sizes`` is the largest
-number of rows of a matrix, ``--solvers`` are other solvers of the registry, ``--budget`` the CPU
-seconds of one of their starts; ``--data`` adds the matrices of real returns. What a program found
-is kept in the folder of results, so that a run that was stopped goes on, and another solver is
-added without asking the others again.
+stronger one than that of ``bench optimum``, which makes few starts. Matrices have at most 300 rows;
+``--sizes`` is another largest number, ``--solvers`` are other solvers of the registry, ``--budget``
+the CPU seconds of one of their starts; ``--data`` adds the matrices of real returns. What a program
+found is kept in the folder of results, so that a run that was stopped goes on, and another solver
+is added without asking the others again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from symnmf.bench.optimum_programs import (
     FIVE,
     ONE,
     OUTSIDE,
-    SECONDS,
     Program,
     other,
     outside,
@@ -31,8 +30,9 @@ from symnmf.bench.optimum_programs import (
 )
 from symnmf.operators import as_operator
 
-#: Starts of every program, and the solvers of the registry.
-STARTS = 20
+#: Largest number of rows of a matrix, starts of every program, and CPU seconds of one of a solver.
+SIZE, STARTS, SECONDS = 300, 20, 0.3
+#: The solvers of the registry.
 SOLVERS = ("spg", "ccd", "bsum", "lvs", "hals", "anls", "admm", "lbfgs", "pgncg")
 #: The default solver with its number of starts and its precision.
 OURS = (ONE, FIVE, BEST)
@@ -114,7 +114,7 @@ def first_near(about: Trial) -> str | None:
 def measure(choices: Choices) -> Iterator[MeasuredRow]:
     """A row for each matrix, from small to large, then one for each program."""
     everything: list[Trial] = []
-    most = choices.size(100_000)
+    most = choices.size(SIZE)
     journal = FindingsJournal(choices, "rows")
     every = many_starts(choices.solvers, choices.seconds)
     available = [matrix for matrix in CORPUS.values() if matrix.available(choices.data)]
