@@ -37,8 +37,8 @@ SOLVERS = ("spg", "ccd", "bsum", "lvs", "hals", "anls", "admm", "lbfgs", "pgncg"
 #: The default solver with its number of starts and its precision.
 OURS = (ONE, FIVE, BEST)
 
-ROWS = MeasuredTable(
-    "rows",
+PROGRAMS = MeasuredTable(
+    "restarts",
     f"Solvers and programs from {STARTS} starts on the corpus, % above the best known error",
     ("program",),
     ("matrices", "median start, median %", "best start, median %", "best start within 0.1 %",
@@ -46,7 +46,7 @@ ROWS = MeasuredTable(
     {"best start within 0.1 %": "lower"},
 )  # fmt: skip
 KNOWN = MeasuredTable(
-    "rows-known",
+    "restarts-known",
     f"Best known error of {STARTS} starts of every program: % that the default is above it",
     ("matrix", "n", "k"),
     ("best known", "found by", "best other", "by", *OURS),
@@ -93,7 +93,7 @@ def program_row(name: str, everything: list[Trial]) -> MeasuredRow:
         percent_above(median(about.found[name].errors or (about.found[name].error,)), about.best)
         for about in everything
     ]
-    return ROWS.row(
+    return PROGRAMS.row(
         name,
         len(everything),
         round(median(single), 3),
@@ -115,7 +115,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
     """A row for each matrix, from small to large, then one for each program."""
     everything: list[Trial] = []
     most = choices.size(SIZE)
-    journal = FindingsJournal(choices, "rows")
+    journal = FindingsJournal(choices, "restarts")
     every = many_starts(choices.solvers, choices.seconds)
     available = [matrix for matrix in CORPUS.values() if matrix.available(choices.data)]
     pairs = [(matrix, as_operator(matrix.matrix(choices.data))) for matrix in available]
@@ -135,9 +135,9 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
 
 
 MEASUREMENT = Measurement(
-    "rows",
+    "restarts",
     "Solvers and programs from many starts on the corpus",
-    (ROWS, KNOWN),
+    (PROGRAMS, KNOWN),
     ("sizes", "solvers", "seconds", "data"),
     measure,
 )
