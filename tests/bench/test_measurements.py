@@ -23,7 +23,7 @@ from symnmf.bench.measurement import (
     measurement_names,
     published_rows,
 )
-from symnmf.bench.measurements import intervals, predict, rows
+from symnmf.bench.measurements import intervals, predict, restarts
 from symnmf.bench.measurements.portfolios import walk_forward
 from symnmf.bench.prediction_candidates import CANDIDATES, REFERENCE
 from symnmf.bench.prediction_scores import crash_lift
@@ -459,16 +459,16 @@ def test_optimum_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert again["optimum"] == found["optimum"]
 
 
-def test_rows_of_the_registry_from_many_starts(tmp_path, monkeypatch):
+def test_restarts_of_solvers_and_programs(tmp_path, monkeypatch):
     """The best known error is the least of all; a program is measured by its median start too."""
-    monkeypatch.setattr(rows, "STARTS", 2)
-    monkeypatch.setattr(rows, "CORPUS", {"20 stocks": rows.CORPUS["20 stocks"]})
+    monkeypatch.setattr(restarts, "STARTS", 2)
+    monkeypatch.setattr(restarts, "CORPUS", {"20 stocks": restarts.CORPUS["20 stocks"]})
     choices = {"solvers": ("hals", "mu"), "seconds": 0.05}
-    found = run_tiny("rows", tmp_path, **choices)
-    (known,) = found["rows-known"]
+    found = run_tiny("restarts", tmp_path, **choices)
+    (known,) = found["restarts-known"]
     assert known.found["by"] != "best precision"
     assert min(known.found[name] for name in ("best other", "best precision")) == 0
-    programs = {row.labels["program"]: row.found for row in found["rows"]}
+    programs = {row.labels["program"]: row.found for row in found["restarts"]}
     assert {"one start", "hals", "mu"} <= set(programs)
     for about in programs.values():
         assert about["median start, median %"] >= about["best start, median %"] >= 0

@@ -8,6 +8,7 @@ from scipy.sparse.linalg import eigsh
 from helpers import dense, market
 from symnmf.core.bounds import ErrorBounds
 from symnmf.core.spectrum import (
+    Spectrum,
     _filtered,
     _interval,
     _rayleigh_ritz,
@@ -260,3 +261,13 @@ def test_a_graph_whose_ritz_values_pass_through_zero():
     basis = _filtered(S, Q, Y, values, V, c, degree=5)
     assert torch.allclose(basis.T @ basis, torch.eye(20), atol=1e-4)
     assert _interval(values.abs(), residuals) == pytest.approx(1e-12)  # positive: as it is
+
+
+def test_rounding_is_a_share_of_what_the_eigenvalues_explain():
+    """Twenty groups of a million nodes explain 0.02 % of ‖S‖²: rounding is a part of that."""
+    values = torch.tensor([21.0, *[15.2] * 19, 1.0], dtype=torch.float64)
+    residuals = torch.tensor([0.01] * 20 + [8.8], dtype=torch.float64)
+    found = Spectrum(values, residuals, torch.zeros(1, 21), 10**6, 2e7, 0.0, 10)
+    low, high = found.floor(20)
+    assert low <= 1 - float(values[:20].square().sum()) / 2e7 <= high
+    assert high - low <= 0.01 * (found.rank_one - low)

@@ -78,15 +78,14 @@ class Spectrum:
         that a larger eigenvalue was missed: the bound is numerical, not proven.
         """
         m = min(m, len(self.values))
-        high = 1.0 - float(self.values[:m].clamp(min=0).square().sum()) / self.frob_sq
+        least = float(self.values[:m].clamp(min=0).square().sum()) / self.frob_sq
         if self.power_steps is None:
-            return max(0.0, high), max(0.0, high)
-        rounding = self._rounding
-        high = min(1.0, max(0.0, high) + rounding)
+            return max(0.0, 1.0 - least), max(0.0, 1.0 - least)
+        high = min(1.0, max(0.0, 1.0 - least) + self._rounding * least)
         if m == 0 or self.power_steps == 0:
             return float(m == 0), high
-        low = 1.0 - float(self._raised[:m].clamp(min=0).square().sum()) / self.frob_sq
-        return max(0.0, low - rounding), high
+        most = float(self._raised[:m].clamp(min=0).square().sum()) / self.frob_sq
+        return max(0.0, 1.0 - most - self._rounding * most), high
 
     @property
     def rank_one(self) -> float:
@@ -108,7 +107,7 @@ class Spectrum:
 
     @property
     def _rounding(self) -> float:
-        """Rounding of λ₁² / ‖S‖² by sums of n products in the precision of S."""
+        """Rounding of λ², relative to it, by sums of n products in the precision of S."""
         return float(max(8.0, self.n**0.5) * torch.finfo(self.vectors.dtype).eps)
 
     @cached_property

@@ -82,7 +82,7 @@ class CyclicCoordinateDescent(Solver[State]):
        interpreter.
     2. The start factor is multiplied by the number that fits S best, as there.
 
-    Reference: Vandaele, Gillis, Lei, Zhong and Dhillon (2016), doi:10.1109/TSP.2016.2591510.
+    Reference: Vandaele, Gillis, Lei, Zhong and Dhillon (2016), arXiv:1509.01404.
     """
 
     def init_state(self, problem: Problem) -> State:
@@ -153,7 +153,8 @@ class BlockUpperBound(Solver[BoundState]):
        operation.
     2. σ is found by trial, where the reference computes a bound of the eigenvalues.
 
-    Reference: Shi, Sun, Lu, Hong and Razaviyayn (2017), doi:10.1109/TSP.2017.2731321.
+    Reference: Shi, Sun, Lu, Hong and Razaviyayn (2017), IEEE Transactions on
+    Signal Processing 65.
     """
 
     def init_state(self, problem: Problem) -> BoundState:

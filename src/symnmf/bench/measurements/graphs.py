@@ -27,14 +27,12 @@ from symnmf.operators import SymmetricOperator, as_operator
 
 #: Numbers of nodes of the block models, their blocks, and neighbours in the own block and beside.
 SIZES, BLOCKS, INSIDE, OUTSIDE = (1000, 10_000, 100_000, 1_000_000), 20, 14, 6
-#: Nodes up to which other programs are run on the same graph; spectral clustering only on fewer.
-PEER_NODES, SPECTRAL_NODES = 10_000, 2000
 GRAPHS = MeasuredTable(
     "graphs",
     "The default solver on sparse graphs",
     ("graph", "n", "k"),
-    ("status", "excess", "ARI", "products", "of them spectrum", "CPU seconds",
-     "CPU in bare products", "GB of memory"),
+    ("status", "excess", "ARI", "ARI of spectral clustering", "products", "of them spectrum",
+     "CPU seconds", "CPU in bare products", "GB of memory"),
     {"ARI": "lower", "products": "higher", "GB of memory": "higher"},
 )  # fmt: skip
 PEERS = MeasuredTable(
@@ -96,24 +94,29 @@ def leiden(graph: Graph) -> np.ndarray:
     return np.array(found.membership)
 
 
-def peer_rows(
-    graph: Graph, ours: np.ndarray, seconds: float, choices: Choices
-) -> Iterator[MeasuredRow]:
-    """A row for each program that can be run on the graph, ours first."""
+def other_programs(graph: Graph, choices: Choices) -> dict[str, tuple[np.ndarray, float]]:
+    """Labels and CPU seconds of the programs that can be run on a graph of its size."""
     n = graph.A.shape[0]
-    found = {"symnmf": (ours, seconds)}
-    programs = {"spectral clustering": spectral_clustering, "Leiden": leiden}
-    for name, run in programs.items():
-        if n > (SPECTRAL_NODES if run is spectral_clustering else PEER_NODES):
+    found = {}
+    for name, (run, most) in PROGRAMS.items():
+        if n > most:
             continue
         began = process_time()
         try:
             found[name] = (run(graph), process_time() - began)
         except ImportError as missing:
             choices.note(f"{name}: {missing}")
-    for name, (labels, spent) in found.items():
-        score = adjusted_rand_score(graph.labels, labels)
-        yield PEERS.row(graph.name, n, name, len(set(labels.tolist())), score, round(spent, 2))
+    return found
+
+
+#: Other programs, each with the largest number of nodes of a graph on which it is run.
+SPECTRAL = "spectral clustering"
+PROGRAMS = {SPECTRAL: (spectral_clustering, 2000), "Leiden": (leiden, 10_000)}
+
+
+def agreement(graph: Graph, labels: Any) -> float:
+    """Agreement of labels with the groups of a graph."""
+    return float(adjusted_rand_score(graph.labels, labels))
 
 
 def product_seconds(S: SymmetricOperator, k: int) -> float:
@@ -132,6 +135,7 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
     for graph in graphs(choices.sizes or SIZES):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            others = other_programs(graph, choices)
             with PeakMemory() as memory:
                 began = process_time()
                 S = as_operator(graph.A)
@@ -144,15 +148,18 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
             graph.k,
             result.status.name,
             result.certificate.excess,
-            adjusted_rand_score(graph.labels, result.labels()),
+            agreement(graph, result.labels()),
+            agreement(graph, others[SPECTRAL][0]) if SPECTRAL in others else None,
             round(result.products),
             round(result.history[0].products) - 1,  # the first check takes a product
             round(seconds, 2),
             round(seconds / product_seconds(S, graph.k)),
             round(memory.added / 1e9, 3),
         )
-        if S.n <= PEER_NODES:
-            yield from peer_rows(graph, np.asarray(result.labels()), seconds, choices)
+        ours = {"symnmf": (np.asarray(result.labels()), seconds)} if others else {}
+        for name, (labels, spent) in (ours | others).items():
+            score, groups = agreement(graph, labels), len(set(labels.tolist()))
+            yield PEERS.row(graph.name, S.n, name, groups, score, round(spent, 2))
 
 
 MEASUREMENT = Measurement(

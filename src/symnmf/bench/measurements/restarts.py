@@ -1,11 +1,11 @@
 """Solvers of the registry and other programs on the corpus, each from many starts.
 
 The least error of all of them, and of the default solver, is the best known error of a matrix: a
-stronger one than that of ``bench optimum``, which makes few starts. ``--sizes`` is the largest
-number of rows of a matrix, ``--solvers`` are other solvers of the registry, ``--budget`` the CPU
-seconds of one of their starts; ``--data`` adds the matrices of real returns. What a program found
-is kept in the folder of results, so that a run that was stopped goes on, and another solver is
-added without asking the others again.
+stronger one than that of ``bench optimum``, which makes few starts. Matrices have at most 300 rows;
+``--sizes`` is another largest number, ``--solvers`` are other solvers of the registry, ``--budget``
+the CPU seconds of one of their starts; ``--data`` adds the matrices of real returns. What a program
+found is kept in the folder of results, so that a run that was stopped goes on, and another solver
+is added without asking the others again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from symnmf.bench.optimum_programs import (
     FIVE,
     ONE,
     OUTSIDE,
-    SECONDS,
     Program,
     other,
     outside,
@@ -31,14 +30,15 @@ from symnmf.bench.optimum_programs import (
 )
 from symnmf.operators import as_operator
 
-#: Starts of every program, and the solvers of the registry.
-STARTS = 20
+#: Largest number of rows of a matrix, starts of every program, and CPU seconds of one of a solver.
+SIZE, STARTS, SECONDS = 300, 20, 0.3
+#: The solvers of the registry.
 SOLVERS = ("spg", "ccd", "bsum", "lvs", "hals", "anls", "admm", "lbfgs", "pgncg")
 #: The default solver with its number of starts and its precision.
 OURS = (ONE, FIVE, BEST)
 
-ROWS = MeasuredTable(
-    "rows",
+PROGRAMS = MeasuredTable(
+    "restarts",
     f"Solvers and programs from {STARTS} starts on the corpus, % above the best known error",
     ("program",),
     ("matrices", "median start, median %", "best start, median %", "best start within 0.1 %",
@@ -46,7 +46,7 @@ ROWS = MeasuredTable(
     {"best start within 0.1 %": "lower"},
 )  # fmt: skip
 KNOWN = MeasuredTable(
-    "rows-known",
+    "restarts-known",
     f"Best known error of {STARTS} starts of every program: % that the default is above it",
     ("matrix", "n", "k"),
     ("best known", "found by", "best other", "by", *OURS),
@@ -93,7 +93,7 @@ def program_row(name: str, everything: list[Trial]) -> MeasuredRow:
         percent_above(median(about.found[name].errors or (about.found[name].error,)), about.best)
         for about in everything
     ]
-    return ROWS.row(
+    return PROGRAMS.row(
         name,
         len(everything),
         round(median(single), 3),
@@ -114,8 +114,8 @@ def first_near(about: Trial) -> str | None:
 def measure(choices: Choices) -> Iterator[MeasuredRow]:
     """A row for each matrix, from small to large, then one for each program."""
     everything: list[Trial] = []
-    most = choices.size(100_000)
-    journal = FindingsJournal(choices, "rows")
+    most = choices.size(SIZE)
+    journal = FindingsJournal(choices, "restarts")
     every = many_starts(choices.solvers, choices.seconds)
     available = [matrix for matrix in CORPUS.values() if matrix.available(choices.data)]
     pairs = [(matrix, as_operator(matrix.matrix(choices.data))) for matrix in available]
@@ -135,9 +135,9 @@ def measure(choices: Choices) -> Iterator[MeasuredRow]:
 
 
 MEASUREMENT = Measurement(
-    "rows",
+    "restarts",
     "Solvers and programs from many starts on the corpus",
-    (ROWS, KNOWN),
+    (PROGRAMS, KNOWN),
     ("sizes", "solvers", "seconds", "data"),
     measure,
 )
