@@ -221,9 +221,9 @@ def _completed_fit(S: ObservedMatrix, k: int, seed: int, n_init: int) -> Tensor:
     """
 
     def fit(number: int, H: Tensor | None) -> Tensor:
-        start = "random" if H is None or number == ANEW else H
+        start: str | Tensor = "random" if H is None or number == ANEW else H
         starts = 1 if isinstance(start, Tensor) else n_init
-        options = {} if number == ANEW else {"precision": "fast"}
+        options: dict[str, Any] = {} if number == ANEW else {"precision": "fast"}
         problem = Problem(S.completed(H), k, seed, start)
         return run(problem, Request(n_init=starts, options=options)).H.to(S.dtype)
 
