@@ -98,7 +98,7 @@ def way_of(text: str) -> str | None:
         >>> way_of("2024-01-02"), way_of("Jan-90"), way_of("31.12.2024"), way_of("AAPL")
         ('iso', 'word year', 'numbers', None)
     """
-    text = _bare(text)
+    text = _unheld(text)
     if len(text) > 60 or not any(c.isdigit() for c in text):
         return None
     if _PLAIN_NUMBER.fullmatch(text) and not _EIGHT.fullmatch(text):
@@ -118,7 +118,7 @@ def way_of(text: str) -> str | None:
     return None
 
 
-def _bare(cell: str) -> str:
+def _unheld(cell: str) -> str:
     """A cell without the signs that keep a spreadsheet from changing it, as in ="2024-01-02".
 
     Of an interval it is the beginning.
@@ -220,7 +220,7 @@ def _parts(cell: Any) -> dict[str, Any]:
         clock = {"hour": str(stamp.hour), "minute": str(stamp.minute), "second": str(stamp.second)}
         days = {"year": str(stamp.year), "month": str(stamp.month), "day": str(stamp.day)}
         return {**days, **clock, "zone": zone}
-    text = _bare(cell)
+    text = _unheld(cell)
     found = _COMPILED[str(way_of(text))].fullmatch(text)
     assert found is not None
     parts = found.groupdict()
