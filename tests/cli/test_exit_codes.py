@@ -60,9 +60,9 @@ def test_the_traceback_is_shown_where_it_is_asked_for(tmp_path):
     ("words", "says"),
     [
         (["fit", "nowhere.csv"], "nowhere.csv"),
-        (["fit", "prices.csv", "--k", "0"], "--k"),
+        (["fit", "--values", "prices.csv", "--k", "0"], "--k"),
         (["fit", "prices.csv", "--k", "three"], "--k"),
-        (["fit", "prices.csv", "--solver", "magic"], "--solver"),
+        (["fit", "--values", "prices.csv", "--solver", "magic"], "--solver"),
         (["fit", "prices.csv", "--q", "0.9"], "--q"),
         (["fit", "prices.csv", "--from", "2030"], "--from"),
         (["fit", "prices.csv", "--nonsense"], "--nonsense"),

@@ -26,7 +26,7 @@ class Deferred(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         with _READING:
             if type(self) is Deferred:
-                self.__class__ = ModuleType
+                self.__class__ = ModuleType  # type: ignore[assignment]
                 loader = self.__spec__ and self.__spec__.loader
                 assert isinstance(loader, _Deferring)
                 loader.reader.exec_module(self)

@@ -15,7 +15,8 @@ from zipfile import BadZipFile, ZipFile
 import pandas as pd
 
 from symnmf.data.header_rows import RawTable, find_table
-from symnmf.data.text_lines import OTHER_SCRIPT, CellRows, decode, text_rows
+from symnmf.data.text_encoding import OTHER_SCRIPT, decode
+from symnmf.data.text_lines import CellRows, text_rows
 from symnmf.errors import InvalidFile, InvalidInput, spelled
 from symnmf.storage.untrusted import (
     ALWAYS_UNPACKED_BYTES,
