@@ -62,11 +62,11 @@ def losses() -> str:
     return markdown(beside(made.drop(columns=["arrays", "stated"])))
 
 
-def verdicts(part: pd.DataFrame) -> str:
-    """How the runs of one method at one size ended: converged of all, their mean products."""
+def verdicts(part: pd.DataFrame, products: bool = True) -> str:
+    """How the runs of one method at one size ended: converged of all, and their mean products."""
     good = part["converged"].astype(bool)
     words = [f"{good.sum()}/{len(part)}"]
-    if good.any():
+    if products and good.any():
         words[0] += f" ({short(part.loc[good, 'products'].mean())})"
     gates = int(part["paper_converged"].astype(bool).sum())
     if gates != good.sum():
@@ -127,7 +127,8 @@ def claims() -> str:
     results = frame("claims")
     for about, part in results.groupby(["configuration", "n", "kind"], sort=False):
         configuration, n, kind = about
-        row = {"method": configuration, "matrix": kind, "n": n, "converged": verdicts(part)}
+        row = {"method": configuration, "matrix": f"{kind}, n = {n}"}
+        row["converged"] = verdicts(part, products=False)
         for column in ("kkt_ratio", "excess", "iterations", "resets"):
             row[HEADINGS.get(column, column)] = short(part[column].astype(float).mean())
         rows.append(row | {"the paper says": part["claim"].iloc[0]})
