@@ -23,7 +23,7 @@ from symnmf.bench.measurement import (
     measurement_names,
     published_rows,
 )
-from symnmf.bench.measurements import intervals, predict, restarts
+from symnmf.bench.measurements import intervals, predict
 from symnmf.bench.measurements.portfolios import walk_forward
 from symnmf.bench.prediction_candidates import CANDIDATES, REFERENCE
 from symnmf.bench.prediction_scores import crash_lift
@@ -457,23 +457,6 @@ def test_optimum_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(optimum_programs, "solve", None)  # would fail if it were called again
     again = run_tiny("optimum", tmp_path / "r", **choices)
     assert again["optimum"] == found["optimum"]
-
-
-def test_restarts_of_solvers_and_programs(tmp_path, monkeypatch):
-    """The best known error is the least of all; a program is measured by its median start too."""
-    monkeypatch.setattr(restarts, "STARTS", 2)
-    monkeypatch.setattr(restarts, "CORPUS", {"20 stocks": restarts.CORPUS["20 stocks"]})
-    choices = {"solvers": ("hals", "mu"), "seconds": 0.05}
-    found = run_tiny("restarts", tmp_path, **choices)
-    (known,) = found["restarts-known"]
-    assert known.found["by"] != "best precision"
-    assert min(known.found[name] for name in ("best other", "best precision")) == 0
-    programs = {row.labels["program"]: row.found for row in found["restarts"]}
-    assert {"one start", "hals", "mu"} <= set(programs)
-    for about in programs.values():
-        assert about["median start, median %"] >= about["best start, median %"] >= 0
-    assert sum(about["least error of all"] for about in programs.values()) == 1
-    assert sum(about["first within 0.1 %"] for about in programs.values()) == 1
 
 
 def test_seeding(tmp_path):
