@@ -15,7 +15,7 @@ HEADINGS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
 #: Modules whose distribution has another name.
 DISTRIBUTIONS = {"sklearn": "scikit-learn", "tomli_w": "tomli-w"}
 #: Programs to compare with, of the extra "peers".
-OPTIONAL = {"pyplanc", "nmf", "faiss", "openpyxl", "xlrd", "skfolio"}
+OPTIONAL = {"pyplanc", "nmf", "faiss", "openpyxl", "xlrd", "skfolio", "igraph", "leidenalg"}
 
 
 def test_the_changelog_begins_with_this_version():

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from symnmf.core.labels import in_group_order
-from symnmf.core.observed_problem import ObservedProblem, check_observed
+from symnmf.core.observed_problem import ObservedProblem, check_observed, completed_fit
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.core.result_warnings import is_reported, warn_of_result, warn_of_single_events
@@ -28,11 +28,11 @@ from symnmf.engine import Callback, JsonProgress, Monitor, Progress, certify_exa
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called
 from symnmf.numerics import one_thread_if_small
-from symnmf.operators import as_operator
+from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.operators.conversion import frame_names
 from symnmf.operators.devices import resolve_device
-from symnmf.operators.observed_entries import ObservedMatrix, observed_entries
-from symnmf.operators.observed_sparse import is_sparse, sparse_observed
+from symnmf.operators.observed_entries import ObservedMatrix
+from symnmf.operators.observed_sparse import observed_matrix
 from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import require_workspace
@@ -128,7 +128,7 @@ def factorize(
         start = torch.from_numpy(np.array(start, dtype=np.float64))
     if mask is not None or weights is not None:
         check_observed(mask, weights, checkpoint, device)
-        seen = _observed(S, mask, weights, dtype)
+        seen = observed_matrix(S, mask, weights, dtype, frame_names(S))
         problem, request = _observed_problem(seen, k, solver, seed, start, n_init, options)
         return run(
             problem,
@@ -178,13 +178,6 @@ def _observed_monitor(kkt_gate: float | None, n: int, warm_start: bool) -> Monit
     return Monitor(kkt_gate=gate, stagnation=gain, warm_start=warm_start)
 
 
-def _observed(S: Any, mask: Any, weights: Any, dtype: torch.dtype | None) -> ObservedMatrix:
-    """The observed entries: sparse where S and what is observed or missing are."""
-    names = frame_names(S)
-    found = sparse_observed(S, mask, weights, dtype, names) if is_sparse(S) else None
-    return found or observed_entries(S, mask, weights, dtype, names)
-
-
 def _observed_problem(
     S: ObservedMatrix,
     k: int,
@@ -203,42 +196,17 @@ def _observed_problem(
             f"Choose one of {', '.join(WITHOUT_ENTRIES)} with a mask or weights",
         )
     request = Request.of(name, 1, options)
+
+    def fit(completed: SymmetricOperator, H: Tensor | None, precision: str) -> Tensor:
+        starts = 1 if H is not None or n_init is None else n_init
+        problem = Problem(completed, k, seed, "random" if H is None else H)
+        return run(problem, Request(n_init=starts, options={"precision": precision})).H.to(S.dtype)
+
     if start is None:
-        start = _completed_fit(S, k, seed, 1 if n_init is None else n_init)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is returned has warnings of its own
+            start = completed_fit(S, fit)
     return ObservedProblem(S, k, seed, start), request
-
-
-#: Most fits of a completed S; the fit that begins anew; and the least fall of the error that calls
-#: for one more.
-COMPLETIONS, ANEW, LEAST_FALL = 12, 2, 0.02
-
-
-def _completed_fit(S: ObservedMatrix, k: int, seed: int, n_init: int) -> Tensor:
-    """H of S, completed by the means of its rows at first and then by the fit, while it pays.
-
-    Each fit begins at the one before, but one: what was found while the hidden entries were far off
-    may stay near a worse solution, so one fit begins anew as soon as they are about right.
-    """
-
-    def fit(number: int, H: Tensor | None) -> Tensor:
-        start: str | Tensor = "random" if H is None or number == ANEW else H
-        starts = 1 if isinstance(start, Tensor) else n_init
-        options: dict[str, Any] = {} if number == ANEW else {"precision": "fast"}
-        problem = Problem(S.completed(H), k, seed, start)
-        return run(problem, Request(n_init=starts, options=options)).H.to(S.dtype)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is returned has warnings of its own
-        H = fit(0, None)
-        error = S.error(H)
-        for number in range(1, COMPLETIONS):
-            again = fit(number, H)
-            before, after = error, S.error(again)
-            if after < before:
-                H, error = again, after
-            if number > ANEW and after > (1 - LEAST_FALL) * before:
-                break
-    return H
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import symnmf as sn
 from helpers import market
 from symnmf.core.objective import gradient
 from symnmf.errors import InvalidInput, InvalidMatrix
-from symnmf.factorization import WITHOUT_ENTRIES, _observed
+from symnmf.factorization import WITHOUT_ENTRIES
 from symnmf.operators import SymmetricOperator
 from symnmf.operators.observed_entries import ObservedEntries
-from symnmf.operators.observed_sparse import SparseObserved
+from symnmf.operators.observed_sparse import SparseObserved, observed_matrix
 
 
 def hidden(n, share, seed=0):
@@ -122,8 +122,8 @@ def test_sparse_entries_are_those_of_the_dense_matrix(form):
     W = np.where(S > 0, np.round(rng.random((60, 60)), 2) + 0.1, 0)
     W = (W + W.T) / 2
     sparse, how, dense_how = sparse_forms(S, keep, W)[form]
-    seen = _observed(sparse, how.get("mask"), how.get("weights"), torch.float64)
-    dense = _observed(S, dense_how.get("mask"), dense_how.get("weights"), torch.float64)
+    seen = observed_matrix(sparse, how.get("mask"), how.get("weights"), torch.float64, None)
+    dense = observed_matrix(S, dense_how.get("mask"), dense_how.get("weights"), torch.float64, None)
     assert isinstance(seen, SparseObserved) == (form != "dense weights")
     H = torch.from_numpy(rng.random((60, 3)))
     torch.testing.assert_close(seen.matmul(H), dense.matmul(H))

@@ -13,6 +13,11 @@ ALLOWED = {
     "solvers/multiplicative.py:step": (1, "the step size is a number"),
     "solvers/coordinate.py:hals_sweep": (1, "k norms, copied together"),
     "solvers/nnls.py:_pivot": (20, "active sets: which rows are left decides what is solved next"),
+    "solvers/quartic.py:along": (4, "coefficients of f along a line"),
+    "solvers/column_descent.py:column_share": (3, "the share of the way of each of 3 columns"),
+    "solvers/column_descent.py:_bounded_move": (60, "whether the bound of each of 3 columns holds"),
+    "solvers/leverage.py:leverage_sample": (4, "how many rows are certain, and which are drawn"),
+    "solvers/leverage.py:leverage_shares": (2, "directions that W has"),
     # `sketched`, whose steps are those of its own schedule.
     "operators/gram.py:mean": (1, "scale of a random seed"),
     "operators/lowrank.py:sketch": (8, "whether the sketch has settled; once a run"),
@@ -24,9 +29,14 @@ ALLOWED = {
     "core/start.py:group_start": (9, "scale of a seed"),
     "core/start.py:<lambda>": (6, "sign of each column; the NNDSVD seed"),
     "core/start.py:nndsvd_start": (3, "scale of each column; the NNDSVD seed"),
-    "core/spectrum.py:positive": (6, "number of eigenvectors that a seed uses"),
-    "core/spectrum.py:floor": (6, "excess of each start"),
-    "solvers/sketch_steps.py:of": (1, "margin of a start"),
+    "core/kmeans.py:_spread_batch": (1, "whether every set has k directions; a batch of seeds"),
+    "core/kmeans.py:kmeans_batch": (40, "which sets have not settled, and empty groups; a batch"),
+    "core/start.py:group_starts": (2, "the common factor of a batch of seeds"),
+    "core/spectrum.py:positive": (10, "number of eigenvectors that each seed of a batch uses"),
+    "core/spectrum.py:floor": (12, "excess of each seed of a batch"),
+    "solvers/sketch_seeds.py:<genexpr>": (4, "rows without a direction; a batch of seeds"),
+    "solvers/sketch_steps.py:trials": (1, "errors of a batch of seeds, copied together"),
+    "solvers/sketch_steps.py:of": (6, "margin of each seed of a batch"),
     "solvers/sketch_state.py:with_start": (1, "margin of a start that is kept"),
     "solvers/column_exchange.py:exchange_column": (3, "which column is given up"),
     "solvers/column_exchange.py:_residual_direction": (2, "the direction that gains most"),
@@ -42,7 +52,8 @@ ALLOWED = {
 COPYING = (
     "pgd", "pgd-momentum", "fista", "newton", "lbfgs", "pgncg",
     "pgd-log", "pgd-momentum-log", "fista-log", "newton-log", "lbfgs-log", "pgncg-log",
-    "mu-trace", "exponentiated-gradient", "hals", "lai", "anls", "sketched",
+    "mu-trace", "exponentiated-gradient", "hals", "lai", "anls", "spg", "ccd", "bsum",
+    "lvs", "sketched",
 )  # fmt: skip
 
 

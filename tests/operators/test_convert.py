@@ -40,7 +40,7 @@ BAD = {
     "complex": (good().astype(complex), "type complex"),
     "complex tensor": (torch.ones(2, 2, dtype=torch.complex64), "type complex"),
     "zero": (np.zeros((3, 3)), "every entry is zero"),
-    "index": (frame(["a", "b", "c"], ["a", "c", "b"]), "position 1: row 'b', column 'c'.*S.loc"),
+    "index": (frame(["a", "b", "c"], ["a", "c", "b"]), "position 1: row 'b', column 'c'.*alike"),
     "duplicates": (frame(["a", "b", "a"]), "'a' occurs 2 times.*own name"),
     "sparse nan": (sp.csr_array(changed((1, 2, np.nan))), r"entry \[1, 2\] is nan"),
     "sparse negative": (sp.csr_array(changed((0, 1, -1), (1, 0, -1))), r"entry \[0, 1\] is -1"),

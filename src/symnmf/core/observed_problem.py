@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,11 +14,15 @@ from symnmf.core.bounds import PLATEAU, ErrorBounds
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import Spectrum
 from symnmf.errors import InvalidInput
+from symnmf.operators import SymmetricOperator
 from symnmf.operators.observed_entries import ObservedMatrix
 from symnmf.operators.wrappers import unwrap
 
 #: Steps towards the best single column.
 RANK_ONE_STEPS = 40
+#: Most fits of a completed S; the fit that begins anew; and the least fall of the error that calls
+#: for one more.
+COMPLETIONS, ANEW, LEAST_FALL = 12, 2, 0.02
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,31 @@ class ObservedProblem(Problem):
             h = (h + (rest + h * size) / size.clamp(min=1e-30)) / 2
             h = h.clamp_(min=0)
         return min(1.0, S.error(h))
+
+
+def completed_fit(
+    S: ObservedMatrix, fit: Callable[[SymmetricOperator, Tensor | None, str], Tensor]
+) -> Tensor:  # (n, k)
+    """H of S, completed by the means of its rows at first and then by the fit, while it pays.
+
+    Each fit begins at the one before, but one: what was found while the hidden entries were far off
+    may stay near a worse solution, so one fit begins anew as soon as they are about right.
+
+    Arguments:
+        S: the observed entries.
+        fit: H of a completed S, from a start (None: anew) and with a precision.
+    """
+    H = fit(S.completed(), None, "fast")
+    error = S.error(H)
+    for number in range(1, COMPLETIONS):
+        start, precision = (None, "balanced") if number == ANEW else (H, "fast")
+        again = fit(S.completed(H), start, precision)
+        before, after = error, S.error(again)
+        if after < before:
+            H, error = again, after
+        if number > ANEW and after > (1 - LEAST_FALL) * before:
+            break
+    return H
 
 
 def check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from symnmf.errors import InvalidMatrix
 from symnmf.numerics import gram64, row_chunks
 from symnmf.operators.base import SymmetricOperator
-from symnmf.operators.observed_entries import ObservedMatrix
+from symnmf.operators.observed_entries import ObservedMatrix, observed_entries
 from symnmf.operators.sparse import SparseOperator
 
 
@@ -184,6 +184,20 @@ class SparsePlusFactor(SymmetricOperator):
     def cost(self) -> float:
         """One multiplication per stored entry of R and of H, twice."""
         return float(len(self.rest.values) + 2 * self.H.numel())
+
+
+def observed_matrix(
+    S: Any, mask: Any, weights: Any, dtype: torch.dtype | None, names: Sequence[str] | None
+) -> ObservedMatrix:
+    """The observed entries: sparse where S and what is observed or missing are.
+
+    Arguments:
+        S, mask, weights: as for :func:`symnmf.factorize`.
+        dtype: type of the entries; by default that of S.
+        names: names of the rows.
+    """
+    found = sparse_observed(S, mask, weights, dtype, names) if is_sparse(S) else None
+    return found or observed_entries(S, mask, weights, dtype, names)
 
 
 def sparse_observed(

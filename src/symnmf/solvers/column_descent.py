@@ -112,9 +112,11 @@ def column_share(sweep: Sweep, j: int, D: Tensor, SD: Tensor, slope: Tensor) -> 
         slope: a quarter of its gradient.
     """
     on_columns = sweep.H @ D
-    numbers = torch.stack([slope @ D, D @ D, on_columns[j], on_columns @ on_columns, D @ SD])
-    down, size, inner, spread, curved = numbers.tolist()
-    quadratic = inner**2 + float(sweep.gram[j, j]) * size + spread - curved
+    numbers = torch.stack(
+        [slope @ D, D @ D, on_columns[j], on_columns @ on_columns, D @ SD, sweep.gram[j, j]]
+    )
+    down, size, inner, spread, curved, own = numbers.tolist()
+    quadratic = inner**2 + own * size + spread - curved
     return line_minimum(np.array([0.0, 4 * down, 2 * quadratic, 4 * inner * size, size**2]))
 
 
@@ -132,9 +134,9 @@ DOUBLINGS = 60
 
 @dataclass
 class BoundState(State):
-    """``curvature``: (k,) σ of each column."""
+    """``curvature``: σ of each column."""
 
-    curvature: Tensor
+    curvature: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -161,15 +163,14 @@ class BlockUpperBound(Solver[BoundState]):
         """At the scaled start factor, with the size of ‖h_j‖² as curvature."""
         H, SH = scaled_start(problem)
         size = problem.S.n * problem.entry_scale**2
-        return BoundState(H, SH, torch.full((problem.k,), size, dtype=torch.float64))
+        return BoundState(H, SH, (size,) * problem.k)
 
     def step(self, problem: Problem, state: BoundState, rng: torch.Generator) -> BoundState:
         """One sweep: k products of one column, and one more for each doubling."""
         sweep = Sweep.at(problem.S, state.H, state.product(problem.S))
-        found = []
-        for j, last in enumerate(state.curvature.tolist()):
-            found.append(_bounded_move(sweep, j, last / 2))
-        curvature = torch.tensor(found, dtype=torch.float64)
+        curvature = tuple(
+            _bounded_move(sweep, j, last / 2) for j, last in enumerate(state.curvature)
+        )
         return BoundState(sweep.H.T.contiguous(), sweep.SH.T.contiguous(), curvature)
 
 

@@ -87,7 +87,9 @@ def leverage_sample(
     left, total = count - int(certain.sum()), float(rest.sum())
     weight = certain.to(W.dtype)
     if left > 0 and total > 0:
-        drawn = torch.multinomial(rest.cpu(), left, replacement=True, generator=rng).to(W.device)
+        draws = torch.rand(left, generator=rng, dtype=share.dtype).to(W.device)
+        summed = rest.cumsum(0)
+        drawn = torch.searchsorted(summed, draws * summed[-1], right=True).clamp_(max=len(W) - 1)
         each = (total / left / share[drawn]).to(W.dtype)
         weight.index_add_(0, drawn, each)
     rows = weight.nonzero()[:, 0]

@@ -63,8 +63,9 @@ def entry_minimum(a: Tensor, b: Tensor) -> Tensor:
     of a third of an angle, which do not cancel as the formula with cube roots does.
 
     Example:
-        >>> entry_minimum(torch.tensor([1.0, -4.0, 1.0]), torch.tensor([-2.0, 0.0, 1.0]))
-        tensor([1., 2., 0.])
+        >>> x = entry_minimum(torch.tensor([1.0, -4.0, 1.0]), torch.tensor([-2.0, 0.0, 1.0]))
+        >>> [round(v, 3) for v in x.tolist()]
+        [1.0, 2.0, 0.0]
     """
     kind = torch.finfo(a.dtype)
     least = b.abs().pow_(1 / 3).mul_(kind.eps**0.5).clamp_(min=kind.tiny ** (1 / 3))
