@@ -101,7 +101,7 @@ def suggest_rank(
     dependence in the other half. The eigenvalues of S are compared with those of the same data
     with their common factor, but with everything else rotated in time. Where those above noise
     have a clear end, their number is the answer. Where they glide into noise, those that exceed it
-    by a quarter are counted. The range begins with the least number that predicts nearly as well
+    by 15 % are counted. The range begins with the least number that predicts nearly as well
     as the best, and ends with all that are above noise. If one factor predicts best or nothing
     else is above noise, there are no groups. Where a common factor explains the last of them,
     it is not counted.
