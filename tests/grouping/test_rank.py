@@ -97,10 +97,10 @@ def test_groups_above_noise_are_counted_although_fewer_predict_best(monkeypatch)
 @pytest.mark.parametrize(
     ("ratios", "count", "clear"),
     [
-        ([9, 3, 2, 1.2, 0.9, 0.8], 4, 4),  # a weak group, and a clear end after it
-        ([9, 3, 2, 1.2, 1.15, 1.1, 1.06, 1.02, 0.98], 8, 3),  # a glide
-        ([9, 3, 2, 1.2, 1.18, 1.16, 1.0, 0.98], 6, 6),  # a glide with a clear end
-        ([9, 1.2, 1.18, 1.16, 1.12, 1.06, 1.02], 7, 1),  # none is clear
+        ([9, 3, 2, 1.1, 0.9, 0.8], 4, 4),  # a weak group, and a clear end after it
+        ([9, 3, 2, 1.14, 1.12, 1.1, 1.06, 1.02, 0.98], 8, 3),  # a glide
+        ([9, 3, 2, 1.14, 1.13, 1.12, 1.0, 0.98], 6, 6),  # a glide with a clear end
+        ([9, 1.14, 1.13, 1.12, 1.1, 1.06, 1.02], 7, 1),  # none is clear
         ([9, 0.9, 0.8], 1, 1),
         ([9, 3, 2.9], 3, 3),  # the end is beyond what is known
     ],
