@@ -103,9 +103,11 @@ def displayed_formula(writer, node):
 def mathml(node, as_block):
     """The MathML of a formula; a formula that docutils cannot read stops the build."""
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        formula = tex2mathml(node.astext(), as_block=as_block)
     except MathError as wrong:
         raise ValueError(f"{node.source}: {node.astext()!r}: {wrong}") from wrong
+    # A bar of a norm that stretches is drawn below the line where it carries an exponent.
+    return formula.replace("<mo>‖</mo>", '<mo stretchy="false">‖</mo>')
 
 
 def setup(app):
