@@ -15,11 +15,8 @@ from symnmf.defaults import SOLVER
 if TYPE_CHECKING:
     from symnmf.analysis import Analysis
 
-#: The two kinds of dependence: folder → estimator and meaning.
-TITLES = {
-    "tpdm": ("tail", "crash together (tail dependence)"),
-    "corr": ("correlation", "move together (correlation)"),
-}
+#: The two kinds of dependence: folder → estimator.
+DEPENDENCE = {"tpdm": "tail", "corr": "correlation"}
 #: Number of groups of the bundled stocks.
 DEMO_GROUPS = 4
 
@@ -60,7 +57,7 @@ def demo(
         first, last = data.summary.first, data.summary.last
         title = f"Daily prices of {len(data.names)} S&P 500 stocks, {first} to {last}"
     shown.line(f"{title}.")
-    for kind, (dependence, meaning) in TITLES.items():
+    for kind, dependence in DEPENDENCE.items():
         k, true_labels = DEMO_GROUPS, None
         if synthetic:
             market = benchmark_matrix(kind, n, seed=seed)
@@ -79,7 +76,7 @@ def demo(
         if found[kind].result.status is Status.STOPPED:
             raise KeyboardInterrupt  # the second fit is not begun
         _write(found[kind], out / kind)
-        _show(shown, found[kind], true_labels, meaning, out / kind)
+        _show(shown, found[kind], true_labels, out / kind)
     results = {kind: answer.result for kind, answer in found.items()}
     shown.document({kind: summary(result) for kind, result in results.items()})
     raise typer.Exit(0 if all(result.status.good for result in results.values()) else 1)
@@ -95,15 +92,11 @@ def _write(found: Analysis, folder: Path) -> None:
         held.write(found, report=page)
 
 
-def _show(shown: Output, found: Analysis, true_labels: Any, meaning: str, folder: Path) -> None:
-    result = found.result
-    shown.result(f"Instruments that {meaning}, k = {result.H.shape[1]}", result)
+def _show(shown: Output, found: Analysis, true_labels: Any, folder: Path) -> None:
+    shown.answer(found)
     if true_labels is not None:
         from symnmf.core.labels import adjusted_rand
 
-        ari = adjusted_rand(true_labels, result.labels())
+        ari = adjusted_rand(true_labels, found.result.labels())
         shown.line(f"Agreement with the true groups (ARI): {ari:.2f}")
-    else:
-        for group in found.groups:
-            shown.line(f"  {group.name}: {', '.join(group.members)}")
     shown.line(f"Files: {folder}; open {folder / 'report.html'} in a browser\n")
