@@ -145,7 +145,8 @@ def fit(
     else:
         shown.line(f"Reading {data.path}")
     load_libraries()
-    from symnmf.data.classes import read_classes, read_weights
+    from symnmf.data.classes import read_classes
+    from symnmf.data.portfolio_weights import read_weights
 
     classes = None if compare is None else read_classes(compare)
     portfolio = None if weights is None else read_weights(weights)

@@ -95,7 +95,7 @@ def risk(
       symnmf risk symnmf-out --weights portfolio.csv --return-period 250
     """
     load_libraries()
-    from symnmf.data.classes import read_weights
+    from symnmf.data.portfolio_weights import read_weights
     from symnmf.grouping.position_risk import portfolio_risk
 
     shown = Output(as_json)
