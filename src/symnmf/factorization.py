@@ -89,7 +89,7 @@ def factorize(
         n_init: number of starts on the surrogate, which cost no products of S unless products
             with S are as cheap as with a sketch; by default 5 for ``"auto"`` and 1 for a solver
             that you choose. The default solver refines the best start; more than one start also
-            measures ``certificate.agreement``.
+            measures ``certificate.agreement``, and three that agree are enough near the floor.
         max_iter: maximum number of iterations; by default 10 000, and 1 000 more for each
             additional start.
         max_seconds: maximum wall time in seconds; no limit by default.

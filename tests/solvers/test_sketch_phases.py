@@ -14,7 +14,7 @@ from symnmf.core.objective import error
 from symnmf.core.problem import Problem
 from symnmf.core.start import group_start, group_starts, spectral_labels
 from symnmf.engine import solve
-from symnmf.errors import InvalidInput
+from symnmf.errors import AmbiguousWarning, InvalidInput
 from symnmf.numerics import torch_stream
 from symnmf.solvers.registry import make_solver
 from symnmf.solvers.sketch_phases import (
@@ -33,6 +33,7 @@ from symnmf.solvers.sketch_phases import (
 )
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_seeds import seed_batch, seeds_of_start
+from symnmf.solvers.sketch_state import Starts
 from symnmf.solvers.sketched import Sketched
 from symnmf.storage.checkpoint import Checkpoint
 from symnmf.storage.checkpointable import flatten, unflatten
@@ -205,6 +206,38 @@ def test_the_start_that_is_refined_brings_its_own_excess():
     assert isinstance(state.phase, FirstCheck)
     assert state.phase.excess == pytest.approx(bounds.excess(value), abs=1e-6)
     assert state.phase.excess <= min(state.starts.excesses) + solver.schedule.tie_excess
+
+
+def test_near_the_floor_three_starts_that_agree_are_enough():
+    b = market("corr", 300)
+    found = sn.factorize(b.operator, b.k, solver="sketched", n_init=6)
+    assert found.certificate.starts == 3
+    assert found.certificate.agreement >= 0.95
+    one = sn.factorize(b.operator, b.k, solver="sketched", n_init=1)
+    assert torch.equal(found.H, one.H)  # the others serve the agreement alone
+
+
+def test_far_from_the_floor_all_starts_are_tried():
+    S = torch.rand(60, 60, generator=torch.Generator().manual_seed(3))
+    with pytest.warns(AmbiguousWarning):
+        found = sn.factorize(S @ S.T + S + S.T, 8, solver="sketched", n_init=6)
+    assert found.certificate.starts == 6
+
+
+def test_near_the_floor_starts_that_disagree_do_not_end_the_search():
+    schedule, n = Schedule(), 40
+    starts, rng = Starts.none(n, torch.device("cpu")), torch.Generator().manual_seed(0)
+    for excess in (1e-4, 1e-3, 2e-3, 3e-3):
+        starts = starts.with_start(torch.rand(n, 4, generator=rng), excess, schedule)
+        assert starts.near_floor(schedule)
+        assert not starts.agree(schedule)
+    H = torch.eye(4).repeat_interleave(10, dim=0)
+    same = Starts.none(n, torch.device("cpu"))
+    for count, excess in enumerate((1e-4, 1e-3, 0.5, 2e-3)):  # the third is too poor to count
+        same = same.with_start(H, excess, schedule)
+        assert same.agree(schedule) == (count == 3)
+    assert same.best is not None
+    assert same.best.excess == 1e-4
 
 
 @pytest.mark.parametrize("starts", [[0], [1, 2, 3, 4, 5]])

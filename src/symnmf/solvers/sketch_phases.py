@@ -118,21 +118,24 @@ class SurrogateFit(Phase):
         excess = self.excess
         if self.steps % work.schedule.admm_measure_every == 0:
             excess = work.excess(state.H, TH)
-            if self._is_over(work.schedule, excess):
+            if self._is_over(work.schedule, state.starts, excess):
                 return self._leave(work, state, excess)
         H, dual = admm_step(state.H, TH, self.dual)
         return state.enter(SurrogateFit(dual, self.steps + 1, excess), H=H, SH=None)
 
-    def _is_over(self, schedule: Schedule, excess: float) -> bool:
+    def _is_over(self, schedule: Schedule, starts: Starts, excess: float) -> bool:
+        if excess <= schedule.tie_excess and starts.near_floor(schedule):
+            return True  # it serves the agreement
         least = max(schedule.admm_min_gain, schedule.admm_min_gain_share * excess)
         settled = self.steps > 0 and self.excess - excess < least
         return settled or self.steps >= schedule.admm_max_steps
 
     def _leave(self, work: SketchWork, state: SketchState, excess: float) -> SketchState:
         """Good fits are done, rough ones are polished, poor ones are offered exchanges."""
-        if excess <= work.schedule.rough_excess:
+        schedule, near = work.schedule, state.starts.near_floor(work.schedule)
+        if excess <= (schedule.tie_excess if near else schedule.rough_excess):
             return finish_start(work, state, excess, self.dual)
-        if excess <= work.schedule.poor_excess:
+        if excess <= schedule.poor_excess:
             return state.enter(MoreSeeds(Candidate.of(state.H, excess), ()))
         return state.enter(ColumnExchange(0, Candidate.of(state.H, excess)))
 
@@ -269,7 +272,8 @@ def finish_start(
         others: factors that are finished on S with the best one.
     """
     starts = state.starts.with_start(state.H, excess, work.schedule)
-    if len(starts.excesses) < work.start_count:
+    agreed = work.problem.warm_start is None and starts.agree(work.schedule)
+    if len(starts.excesses) < work.start_count and not agreed:
         return state.enter(SeedRace(0, None), starts=starts)
     best = starts.best
     assert best is not None

@@ -75,6 +75,12 @@ class Schedule:
     agreement_excess: float = 1e-2
     """Starts whose excess is at most this much above the best count for the agreement."""
 
+    agreement_starts: int = 3
+    """Starts that count for the agreement before it may be enough."""
+
+    agreement_enough: float = 0.95
+    """Near the floor no further start begins where the agreement is at least this."""
+
     surrogate_check_every: int = 300
     """Iterations between checks on S while the work is on the surrogate."""
 

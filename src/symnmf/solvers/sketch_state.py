@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from symnmf.core.labels import hard_labels
+from symnmf.core.labels import agreement, hard_labels
 from symnmf.core.solver import Checkpointable, State
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketch_steps import Candidate, SketchWork
@@ -44,18 +44,35 @@ class Starts(Checkpointable):
         """Before the first start is finished."""
         return cls(torch.empty(0, n, dtype=torch.int32, device=device), (), None, (), ())
 
+    def near_floor(self, schedule: Schedule) -> bool:
+        """Whether one of them is near the floor: the others then serve the agreement alone."""
+        return min(self.excesses, default=inf) <= schedule.rough_excess
+
     def with_start(self, H: Tensor, excess: float, schedule: Schedule) -> Starts:
         """The starts with one more."""
         labels, margins = hard_labels(H)
-        this = Candidate(H, excess, float(margins.mean()))
-        near = min(excess, *self.excesses, inf) <= schedule.tie_excess
-        return Starts(
-            torch.cat([self.labels, labels.to(torch.int32)[None]]),
-            (*self.excesses, excess),
-            this.or_better(self.best, schedule.tie_excess if near else 0.0),
-            (),
-            (),
-        )
+        best = self.best
+        if best is None or not self.near_floor(schedule):
+            near = min(excess, *self.excesses, inf) <= schedule.tie_excess
+            this = Candidate(H, excess, float(margins.mean()))
+            best = this.or_better(best, schedule.tie_excess if near else 0.0)
+        labels = torch.cat([self.labels, labels.to(torch.int32)[None]])
+        return Starts(labels, (*self.excesses, excess), best, (), ())
+
+    def agreement(self, schedule: Schedule) -> float | None:
+        """Mean pairwise ARI of the labels of the starts that are nearly as good as the best."""
+        good = self._good(schedule)
+        return agreement(self.labels[good]) if len(good) > 1 else None
+
+    def agree(self, schedule: Schedule) -> bool:
+        """Whether more starts would add nothing: one is near the floor, and others confirm it."""
+        if not self.near_floor(schedule) or len(self._good(schedule)) < schedule.agreement_starts:
+            return False
+        return (self.agreement(schedule) or 0.0) >= schedule.agreement_enough
+
+    def _good(self, schedule: Schedule) -> list[int]:
+        most = min(self.excesses, default=0.0) + schedule.agreement_excess
+        return [m for m, excess in enumerate(self.excesses) if excess <= most]
 
 
 @dataclass

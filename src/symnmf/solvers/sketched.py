@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from symnmf.core.labels import agreement
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check, Solver
 from symnmf.options import option
@@ -43,8 +42,10 @@ class Sketched(Solver[SketchState]):
     2. A fit that is not near the floor is offered moves: the most redundant column is given up
        for the group that the residual shows, if that helps. Newton steps on T follow, in one
        batch with the other seeds and starts.
-    3. Of several starts the best is refined; near the floor, of equally good ones the one with
-       sharper groups. Their labels give the ``agreement`` of the certificate.
+    3. Of several starts the best is refined; of equally good ones below an excess of 0.001 the
+       one with sharper groups. Their labels give the ``agreement`` of the certificate. After a
+       start near the floor the others serve the agreement alone: they end at that excess, and
+       none begins after three that agree.
     4. Where the criterion is met far from the floor, which the gate allows below 10 000 rows,
        Newton steps on S follow while they pay, from the best starts in turn.
 
@@ -53,7 +54,7 @@ class Sketched(Solver[SketchState]):
     Arguments:
         penalty: ρ of ADMM against the size of HᵀH.
         cg_iters: steps of conjugate gradients in a Gauss–Newton step.
-        n_init: number of starts; they cost time, but no products of S where T is not S.
+        n_init: most starts; they cost time, but no products of S where T is not S.
         precision: ``"fast"`` ends where the criterion is met; ``"balanced"`` goes on while a Newton
             step lowers the error by 0.01 % (below 10 000 rows, and where the floor is not
             reached); ``"best"`` goes on while it lowers the error by 0.0001 %, for every size.
@@ -122,9 +123,4 @@ class Sketched(Solver[SketchState]):
 
     def agreement(self, state: SketchState) -> float | None:
         """Mean pairwise ARI of the labels of the starts that are nearly as good as the best."""
-        starts = state.starts
-        best = min(starts.excesses, default=0.0)
-        good = [
-            m for m, e in enumerate(starts.excesses) if e <= best + self.schedule.agreement_excess
-        ]
-        return agreement(starts.labels[good]) if len(good) > 1 else None
+        return state.starts.agreement(self.schedule)
