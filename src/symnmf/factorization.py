@@ -196,17 +196,18 @@ def _observed_problem(
             f"Choose one of {', '.join(WITHOUT_ENTRIES)} with a mask or weights",
         )
     request = Request.of(name, 1, options)
+    problem = ObservedProblem(S, k, seed, "random" if start is None else start)
 
     def fit(completed: SymmetricOperator, H: Tensor | None, precision: str) -> Tensor:
         starts = 1 if H is not None or n_init is None else n_init
-        problem = Problem(completed, k, seed, "random" if H is None else H)
-        return run(problem, Request(n_init=starts, options={"precision": precision})).H.to(S.dtype)
+        whole = Problem(completed, k, seed, "random" if H is None else H)
+        return run(whole, Request(n_init=starts, options={"precision": precision})).H.to(S.dtype)
 
     if start is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is returned has warnings of its own
-            start = completed_fit(S, fit)
-    return ObservedProblem(S, k, seed, start), request
+            problem = ObservedProblem(S, k, seed, completed_fit(S, problem.k, problem.seed, fit))
+    return problem, request
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from symnmf.core.bounds import PLATEAU, ErrorBounds
 from symnmf.core.problem import Problem
+from symnmf.core.spectral_completion import spectral_completion
 from symnmf.core.spectrum import Spectrum
 from symnmf.errors import InvalidInput
 from symnmf.operators import SymmetricOperator
@@ -20,9 +21,9 @@ from symnmf.operators.wrappers import unwrap
 
 #: Steps towards the best single column.
 RANK_ONE_STEPS = 40
-#: Most fits of a completed S; the fit that begins anew; and the least fall of the error that calls
+#: Most fits of an S that is completed by the fit before, and the least fall of the error that calls
 #: for one more.
-COMPLETIONS, ANEW, LEAST_FALL = 12, 2, 0.02
+COMPLETIONS, LEAST_FALL = 10, 0.02
 
 
 @dataclass(frozen=True)
@@ -131,26 +132,26 @@ class ObservedProblem(Problem):
 
 
 def completed_fit(
-    S: ObservedMatrix, fit: Callable[[SymmetricOperator, Tensor | None, str], Tensor]
+    S: ObservedMatrix,
+    k: int,
+    seed: int,
+    fit: Callable[[SymmetricOperator, Tensor | None, str], Tensor],
 ) -> Tensor:  # (n, k)
-    """H of S, completed by the means of its rows at first and then by the fit, while it pays.
-
-    Each fit begins at the one before, but one: what was found while the hidden entries were far off
-    may stay near a worse solution, so one fit begins anew as soon as they are about right.
+    """H of S, completed by its leading directions at first and then by the fit, while it pays.
 
     Arguments:
         S: the observed entries.
+        k, seed: as for :class:`ObservedProblem`.
         fit: H of a completed S, from a start (None: anew) and with a precision.
     """
-    H = fit(S.completed(), None, "fast")
+    H = fit(S.completed(spectral_completion(S, k, seed)), None, "balanced")
     error = S.error(H)
-    for number in range(1, COMPLETIONS):
-        start, precision = (None, "balanced") if number == ANEW else (H, "fast")
-        again = fit(S.completed(H), start, precision)
+    for _ in range(COMPLETIONS):
+        again = fit(S.completed(H), H, "fast")
         before, after = error, S.error(again)
         if after < before:
             H, error = again, after
-        if number > ANEW and after > (1 - LEAST_FALL) * before:
+        if after > (1 - LEAST_FALL) * before:
             break
     return H
 

@@ -47,8 +47,12 @@ class ObservedMatrix(SymmetricOperator):
         """W X."""
 
     @abstractmethod
-    def seen_diagonal(self) -> Tensor:  # (n,)
-        """Whether each entry of the diagonal is observed."""
+    def completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, float]:  # (n, k), (n, c)
+        """Z X where H completes Z, and ‖W ∘ (S − H Hᵀ)‖²."""
+
+    @abstractmethod
+    def diagonal_weights(self) -> Tensor:  # (n,)
+        """The weights of the diagonal, zero where it is missing."""
 
     @abstractmethod
     def scaled(self, factor: float) -> ObservedMatrix:
@@ -68,9 +72,13 @@ class ObservedMatrix(SymmetricOperator):
 
     def scale(self) -> float:
         """Size of the entries that H Hᵀ must reach: that of the diagonal or of all entries."""
-        seen = self.seen_diagonal()
+        seen = self.diagonal_weights() > 0
         own = float(self._diag[seen].mean(dtype=torch.float64)) if bool(seen.any()) else 0.0
         return max(own, float(np.sqrt(self._frob_sq / max(self.mass, 1e-300))))
+
+    def left_on_diagonal(self, H: Tensor) -> Tensor:  # (n, k) -> (n,)
+        """The diagonal of W ∘ (S − H Hᵀ)."""
+        return (self._diag - H.square().sum(dim=1)) * self.diagonal_weights()
 
     def row_means(self) -> Tensor:  # (n, 1)
         """One column whose products are about the means of the rows."""
@@ -131,6 +139,15 @@ class ObservedEntries(ObservedMatrix):
             out[part] += self._residual(X, part) @ X
         return out
 
+    def completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, float]:
+        """Z X where H completes Z, and ‖W ∘ (S − H Hᵀ)‖²."""
+        out, left = H @ (H.T @ X), 0.0
+        for part in row_chunks(self.n, self.n):
+            R = self._residual(H, part)
+            out[part] += R @ X
+            left += float(R.square_().sum(dtype=torch.float64))
+        return out, left
+
     def error(self, H: Tensor) -> float:
         """Σ W (S − H Hᵀ)² / Σ W S²."""
         total = 0.0
@@ -159,9 +176,9 @@ class ObservedEntries(ObservedMatrix):
         """W X."""
         return self.weights.to(X.dtype) @ X
 
-    def seen_diagonal(self) -> Tensor:
-        """Whether each entry of the diagonal is observed."""
-        return self.weights.diagonal() > 0
+    def diagonal_weights(self) -> Tensor:
+        """The weights of the diagonal, zero where it is missing."""
+        return self.weights.diagonal()
 
     def scaled(self, factor: float) -> ObservedEntries:
         """The observed entries of factor · S."""

@@ -66,18 +66,29 @@ class SparseObserved(ObservedMatrix):
         total = float(own.sum())
         self._frob_sq = float((own.square() / weight.clamp(min=1e-300)).sum())
         self._mean = total / max(self.mass, 1e-300)
-        weights = self._diag_weights
+        weights = self.diagonal_weights()
         self._diag = torch.where(weights > 0, at.diag() / weights.clamp(min=1e-30), 0)
 
     @cached_property
-    def _diag_weights(self) -> Tensor:
+    def _diagonal_weights(self) -> Tensor:
         return self.base + self.deviation.diag()
 
     def matmul(self, X: Tensor) -> Tensor:
         """Z X, where X also completes Z."""
-        rest = self._with(self._known_there - self.deviation.values * self._fit(X))
-        out: Tensor = rest @ X
-        return out + (self.known.matmul(X) if self.base else X @ (X.T @ X))
+        return self._completed_times(X, X)[0]
+
+    def completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, float]:
+        """Z X where H completes Z, and ‖W ∘ (S − H Hᵀ)‖²."""
+        out, rest = self._completed_times(H, X)
+        if self.base == 0:
+            return out, float(rest.square().sum(dtype=torch.float64))
+        return out, self.error(H) * self._frob_sq
+
+    def _completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, Tensor]:
+        """Z X, and what a fit leaves where D is stored."""
+        rest = self._known_there - self.deviation.values * self._fit(H)
+        out: Tensor = self._with(rest) @ X
+        return out + (self.known.matmul(X) if self.base else H @ (H.T @ X)), rest
 
     def error(self, H: Tensor) -> float:
         """Σ W (S − H Hᵀ)² / Σ W S²."""
@@ -99,9 +110,9 @@ class SparseObserved(ObservedMatrix):
         w = self.base + self.deviation.block(i, j)
         return torch.where(w > 0, self.known.block(i, j) / w.clamp(min=1e-30), 0)
 
-    def seen_diagonal(self) -> Tensor:
-        """Whether each entry of the diagonal is observed."""
-        return self._diag_weights > 0
+    def diagonal_weights(self) -> Tensor:
+        """The weights of the diagonal, zero where it is missing."""
+        return self._diagonal_weights
 
     def weighted_sum(self, X: Tensor) -> Tensor:
         """(W ∘ S) X."""

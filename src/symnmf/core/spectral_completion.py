@@ -1,0 +1,76 @@
+"""A low-rank completion of a partly observed matrix, by its leading directions."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from symnmf.numerics import cross64, symmetric_eigen, torch_stream
+from symnmf.operators.observed_entries import ObservedMatrix
+
+#: Most passes over S, and the fall of the norm of what is left that calls for one more.
+PASSES, LEAST_FALL = 30, 0.01
+#: Directions with a smaller part of the largest eigenvalue are left out.
+LEAST_PART = 1e-6
+
+
+def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, k)
+    """B such that B Bᵀ fits the observed entries of S besides the diagonal.
+
+        Z = W ∘ S + (1 − W) ∘ B Bᵀ besides the diagonal, which is that of B Bᵀ
+        Qᵀ Z Q = V Λ Vᵀ,   B ← Z Q V Λ^(−1/2) for the k largest,   Q ← orth(Z Q V)
+
+    Each pass is a step of subspace iteration for Z and a step of expectation and maximization for
+    B. The diagonal is not fitted: what an instrument has for itself is on it alone, does not tell
+    the entries that are missing, and would otherwise get directions of its own.
+
+    Arguments:
+        S: the observed entries.
+        k: number of directions.
+        seed: seed of the first directions.
+
+    Returns:
+        The columns of B; signed.
+
+    Example:
+        >>> from symnmf.operators.observed_entries import ObservedEntries
+        >>> S = 2 * torch.eye(8) + torch.kron(torch.eye(2), torch.ones(4, 4))
+        >>> seen = torch.ones(8, 8, dtype=torch.bool)
+        >>> seen[0, 1] = seen[1, 0] = False
+        >>> B = spectral_completion(ObservedEntries(S, seen), 2, 0)
+        >>> round(float(B[0] @ B[1]), 2)
+        1.0
+
+    Reference: Mazumder, Hastie and Tibshirani (2010), Spectral regularization algorithms for
+    learning large incomplete matrices, JMLR 11; for the diagonal Zhang, Cai and Wu (2022),
+    doi:10.1214/21-AOS2074.
+    """
+    p = min(S.n, 2 * k + 8)
+    Q = torch.randn(S.n, p, generator=torch_stream(seed, "completion"), dtype=S.dtype)
+    Q = torch.linalg.qr(Q.to(S.device)).Q
+    B, best, least = S.row_means(), S.row_means(), float("inf")
+    for number in range(PASSES):
+        ZQ, left = S.completed_times(B, Q)
+        own = S.left_on_diagonal(B)
+        ZQ.sub_(Q * own[:, None])
+        left -= float(own.to(torch.float64).square().sum())
+        if number == 0:  # the directions are still those of the draw
+            Q = torch.linalg.qr(ZQ).Q
+            continue
+        before = least
+        if left < least:
+            best, least = B, left
+        if not left < (1 - LEAST_FALL) ** 2 * before:
+            break
+        T = cross64(Q, ZQ)
+        values, V = symmetric_eigen((T + T.T) / 2)
+        ZQ = ZQ @ V.flip(1).to(Q.dtype)
+        B = ZQ[:, :k] * _inverse_roots(values.flip(0)[:k]).to(Q)
+        Q = torch.linalg.qr(ZQ).Q
+    return best
+
+
+def _inverse_roots(values: Tensor) -> Tensor:  # (k,)
+    """λ^(−1/2), zero where λ is not clearly positive."""
+    known = values > LEAST_PART * values[0].clamp(min=0)
+    return torch.where(known, values.clamp(min=1e-300).rsqrt(), 0)
