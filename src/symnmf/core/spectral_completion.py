@@ -65,12 +65,18 @@ def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, 
         T = cross64(Q, ZQ)
         values, V = symmetric_eigen((T + T.T) / 2)
         ZQ = ZQ @ V.flip(1).to(Q.dtype)
-        B = ZQ[:, :k] * _inverse_roots(values.flip(0)[:k]).to(Q)
+        B = ZQ[:, :k] * _sizes(values.flip(0)[:k], left / S.n).to(Q)
         Q = torch.linalg.qr(ZQ).Q
     return best
 
 
-def _inverse_roots(values: Tensor) -> Tensor:  # (k,)
-    """λ^(−1/2), zero where λ is not clearly positive."""
-    known = values > LEAST_PART * values[0].clamp(min=0)
-    return torch.where(known, values.clamp(min=1e-300).rsqrt(), 0)
+def _sizes(values: Tensor, noise: float) -> Tensor:  # (k,)
+    """sqrt(λ′) / λ with λ′² = λ² − 4 σ² n, zero where λ is noise.
+
+    Arguments:
+        values: eigenvalues λ of S and noise.
+        noise: σ² n, the squared norm of a row of the noise.
+    """
+    least = LEAST_PART * values[0].clamp(min=0)
+    shrunk = (values.square() - 4 * noise).clamp(min=0).sqrt()
+    return torch.where(values > least, shrunk.sqrt() / values.clamp(min=1e-300), 0)
