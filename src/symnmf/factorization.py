@@ -198,10 +198,13 @@ def _observed_problem(
     request = Request.of(name, 1, options)
     problem = ObservedProblem(S, k, seed, "random" if start is None else start)
 
-    def fit(completed: SymmetricOperator, H: Tensor | None, precision: str) -> Tensor:
+    def fit(
+        completed: SymmetricOperator, H: Tensor | None, precision: str
+    ) -> tuple[Tensor, float | None]:
         starts = 1 if H is not None or n_init is None else n_init
         whole = Problem(completed, k, seed, "random" if H is None else H)
-        return run(whole, Request(n_init=starts, options={"precision": precision})).H.to(S.dtype)
+        found = run(whole, Request(n_init=starts, options={"precision": precision}))
+        return found.H.to(S.dtype), found.certificate.excess
 
     if start is None:
         with warnings.catch_warnings():

@@ -24,6 +24,8 @@ RANK_ONE_STEPS = 40
 #: Most fits of an S that is completed by the fit before, and the least fall of the error that calls
 #: for one more.
 COMPLETIONS, LEAST_FALL = 10, 0.02
+#: A fit of a completed S with at most this excess does not call for one that begins anew.
+NEAR_FLOOR = 5e-4
 
 
 @dataclass(frozen=True)
@@ -131,23 +133,30 @@ class ObservedProblem(Problem):
         return min(1.0, S.error(h))
 
 
-def completed_fit(
-    S: ObservedMatrix,
-    k: int,
-    seed: int,
-    fit: Callable[[SymmetricOperator, Tensor | None, str], Tensor],
-) -> Tensor:  # (n, k)
+#: A fit of a completed S, from a start (None: anew) and with a precision: H, and its excess there.
+CompletedFit = Callable[[SymmetricOperator, Tensor | None, str], tuple[Tensor, float | None]]
+
+
+def completed_fit(S: ObservedMatrix, k: int, seed: int, fit: CompletedFit) -> Tensor:  # (n, k)
     """H of S, completed by its leading directions at first and then by the fit, while it pays.
+
+    Each fit begins at the one before. Where the first is not near the floor, one more begins anew:
+    groups complete a noisy S better than directions do, and other groups may be found then.
 
     Arguments:
         S: the observed entries.
         k, seed: as for :class:`ObservedProblem`.
-        fit: H of a completed S, from a start (None: anew) and with a precision.
+        fit: how to fit a completed S.
     """
-    H = fit(S.completed(spectral_completion(S, k, seed)), None, "balanced")
+    H, excess = fit(S.completed(spectral_completion(S, k, seed)), None, "fast")
     error = S.error(H)
+    if excess is None or excess > NEAR_FLOOR:
+        again, _ = fit(S.completed(H), None, "balanced")
+        after = S.error(again)
+        if after < error:
+            H, error = again, after
     for _ in range(COMPLETIONS):
-        again = fit(S.completed(H), H, "fast")
+        again, _ = fit(S.completed(H), H, "fast")
         before, after = error, S.error(again)
         if after < before:
             H, error = again, after

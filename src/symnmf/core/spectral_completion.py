@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from symnmf.core.bounds import EDGE
 from symnmf.numerics import cross64, symmetric_eigen, torch_stream
 from symnmf.operators.observed_entries import ObservedMatrix
 
@@ -18,11 +19,14 @@ def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, 
     """B such that B Bᵀ fits the observed entries of S besides the diagonal.
 
         Z = W ∘ S + (1 − W) ∘ B Bᵀ besides the diagonal, which is that of B Bᵀ
-        Qᵀ Z Q = V Λ Vᵀ,   B ← Z Q V Λ^(−1/2) for the k largest,   Q ← orth(Z Q V)
+        Qᵀ Z Q = V Λ Vᵀ,   B ← Z Q V Λ⁻¹ Λ′^(1/2) for the k largest,   Q ← orth(Z Q V)
+        Λ′² = Λ² − 4 σ² n,   σ² the mean square of W ∘ (S − B Bᵀ)
 
     Each pass is a step of subspace iteration for Z and a step of expectation and maximization for
     B. The diagonal is not fitted: what an instrument has for itself is on it alone, does not tell
-    the entries that are missing, and would otherwise get directions of its own.
+    the entries that are missing, and would otherwise get directions of its own. Λ′ is what is left
+    of Λ without noise: few observed entries would otherwise be fitted exactly, and the others not
+    at all. As for the bounds on the error, the edge of noise is raised by a fifth.
 
     Arguments:
         S: the observed entries.
@@ -43,7 +47,7 @@ def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, 
 
     Reference: Mazumder, Hastie and Tibshirani (2010), Spectral regularization algorithms for
     learning large incomplete matrices, JMLR 11; for the diagonal Zhang, Cai and Wu (2022),
-    doi:10.1214/21-AOS2074.
+    doi:10.1214/21-AOS2074; for Λ′ Gavish and Donoho (2017), arXiv:1405.7511.
     """
     p = min(S.n, 2 * k + 8)
     Q = torch.randn(S.n, p, generator=torch_stream(seed, "completion"), dtype=S.dtype)
@@ -71,12 +75,12 @@ def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, 
 
 
 def _sizes(values: Tensor, noise: float) -> Tensor:  # (k,)
-    """sqrt(λ′) / λ with λ′² = λ² − 4 σ² n, zero where λ is noise.
+    """sqrt(λ′) / λ with λ′² = λ² − 4 σ² n, zero where λ does not exceed the edge of noise.
 
     Arguments:
         values: eigenvalues λ of S and noise.
         noise: σ² n, the squared norm of a row of the noise.
     """
     least = LEAST_PART * values[0].clamp(min=0)
-    shrunk = (values.square() - 4 * noise).clamp(min=0).sqrt()
+    shrunk = (values.square() - EDGE**2 * 4 * noise).clamp(min=0).sqrt()
     return torch.where(values > least, shrunk.sqrt() / values.clamp(min=1e-300), 0)
