@@ -165,11 +165,12 @@ def completed_fit(S: ObservedMatrix, k: int, seed: int, fit: CompletedFit) -> Te
     return H
 
 
-def check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> None:
+def check_observed(mask: Any, weights: Any, others: dict[str, Any]) -> None:
     """Raise an error for what cannot be combined with a mask or weights.
 
     Arguments:
-        mask, weights, checkpoint, device: arguments of :func:`symnmf.factorize`.
+        mask, weights: arguments of :func:`symnmf.factorize`.
+        others: its arguments that have to be None or False, by name.
     """
     if mask is not None and weights is not None:
         raise InvalidInput(
@@ -177,6 +178,6 @@ def check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> Non
             "was given together with weights",
             "Pass weights that are zero where S is missing",
         )
-    for name, value in (("checkpoint", checkpoint), ("device", device)):
-        if value is not None:
+    for name, value in others.items():
+        if value is not None and value is not False:
             raise InvalidInput(name, "cannot be combined with a mask or weights", "Leave it out")

@@ -52,7 +52,8 @@ def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, 
     p = min(S.n, 2 * k + 8)
     Q = torch.randn(S.n, p, generator=torch_stream(seed, "completion"), dtype=S.dtype)
     Q = torch.linalg.qr(Q.to(S.device)).Q
-    B, best, least = S.row_means(), S.row_means(), float("inf")
+    B = best = S.row_means()
+    least = float("inf")
     for number in range(PASSES):
         ZQ, left = S.completed_times(B, Q)
         own = S.left_on_diagonal(B)

@@ -14,6 +14,7 @@ from symnmf.errors import InvalidMatrix
 from symnmf.numerics import row_chunks
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator
+from symnmf.operators.observed_masks import alone, numbers, require_names, truth_values
 
 
 class ObservedMatrix(SymmetricOperator):
@@ -57,6 +58,11 @@ class ObservedMatrix(SymmetricOperator):
     @abstractmethod
     def scaled(self, factor: float) -> ObservedMatrix:
         """The observed entries of factor · S."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether every entry is observed with the same weight, so that nothing is special."""
+        return self.share == 1.0 and self.mass >= (1 - 1e-12) * float(self.n) ** 2
 
     def diag(self) -> Tensor:
         """The diagonal, zero where it is missing."""
@@ -211,18 +217,18 @@ def observed_entries(
         InvalidMatrix: S is not symmetric and non-negative where it is observed, or mask and
             weights have another shape, or a row has no observed entry besides the diagonal.
     """
-    values = _dense(S, "S")
+    values = numbers(S, "S")
     if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
         raise InvalidMatrix("S", f"has shape {values.shape}", "Pass a square matrix")
     argument = "weights" if mask is None else "mask"
+    require_names(weights if mask is None else mask, argument, names)
     if isinstance(mask, str):
         if mask != "nan":
             raise InvalidMatrix("mask", f"got {mask!r}", "Pass 'nan', or an array of truth values")
         seen = ~np.isnan(values)
         W = np.asarray(seen & seen.T)
     else:
-        W = _dense(weights if mask is None else mask, argument)
-        W = W if mask is None else W.astype(bool)
+        W = numbers(weights, argument) if mask is None else truth_values(mask)
     if W.shape != values.shape:
         problem = f"has shape {W.shape}, S has {values.shape}"
         raise InvalidMatrix(argument, problem, "Pass one entry for each entry of S")
@@ -242,26 +248,10 @@ def observed_entries(
                                 "Mask it, or correct it")  # fmt: skip
     if np.abs(known - known.T).max() > 1e-5 * np.abs(known).max():
         raise InvalidMatrix("S", "is not symmetric where it is observed", "Use (S + S.T) / 2")
-    alone = (seen & ~np.eye(len(seen), dtype=bool)).sum(axis=1) == 0
-    if alone.any():
-        row = int(np.flatnonzero(alone)[0])
-        raise InvalidMatrix("S", f"row {row} has no observed entry besides the diagonal",
-                            "Leave the instrument out")  # fmt: skip
+    unseen = seen.sum(axis=1) - seen.diagonal() == 0
+    if unseen.any():
+        raise alone(int(np.flatnonzero(unseen)[0]), names)
     kind = dtype or (torch.float64 if values.dtype == np.float64 else torch.float32)
     tensor = torch.from_numpy(np.ascontiguousarray(known)).to(kind)
     W_tensor = torch.from_numpy(np.ascontiguousarray(W))
     return ObservedEntries(tensor, W_tensor if W.dtype == bool else W_tensor.to(kind), names)
-
-
-def _dense(x: Any, argument: str) -> np.ndarray:
-    """An array of numbers or truth values."""
-    if isinstance(x, SymmetricOperator):
-        x = x.to_dense()
-    if hasattr(x, "toarray"):
-        x = x.toarray()
-    if isinstance(x, Tensor):
-        x = (x.to_dense() if x.layout != torch.strided else x).detach().cpu().numpy()
-    array = np.asarray(x)
-    if array.dtype.kind not in "fiub":
-        raise InvalidMatrix(argument, f"has entries of type {array.dtype}", "Pass numbers")
-    return array if array.dtype in (np.float32, np.float64, np.bool_) else array.astype(np.float32)

@@ -15,6 +15,7 @@ from symnmf.errors import InvalidMatrix
 from symnmf.numerics import gram64, row_chunks
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.observed_entries import ObservedMatrix, observed_entries
+from symnmf.operators.observed_masks import alone, require_names, truth_values
 from symnmf.operators.sparse import SparseOperator
 
 
@@ -237,6 +238,7 @@ def sparse_observed(
     A = A.astype(np.float64)
     n, base, argument = A.shape[0], 0, "weights" if mask is None else "mask"
     given = weights if mask is None else mask
+    require_names(given, argument, names)
     if isinstance(mask, str):
         if mask != "nan":
             raise InvalidMatrix("mask", f"got {mask!r}", "Pass 'nan', or truth values")
@@ -248,7 +250,7 @@ def sparse_observed(
     elif mask is None:
         return None
     else:
-        seen = np.asarray(given, dtype=bool)
+        seen = truth_values(given)
         base = int(seen.mean() > 0.5) if seen.size else 0
         D = sp.csr_array(~seen if base else seen).astype(np.float64) * (-1.0 if base else 1.0)
     if D.shape != A.shape:
@@ -260,11 +262,9 @@ def sparse_observed(
     D.eliminate_zeros()
     known = _observed_part(A, D, base)
     degree = np.asarray(abs(D).sign().sum(axis=1)).ravel() - (D.diagonal() != 0)
-    alone = degree == (n - 1 if base else 0)
-    if alone.any():
-        row = int(np.flatnonzero(alone)[0])
-        raise InvalidMatrix("S", f"row {row} has no observed entry besides the diagonal",
-                            "Leave the instrument out")  # fmt: skip
+    unseen = degree == (n - 1 if base else 0)
+    if unseen.any():
+        raise alone(int(np.flatnonzero(unseen)[0]), names)
     return SparseObserved(_signed(known, kind), _signed(D, kind), base, names)
 
 
@@ -276,6 +276,8 @@ def is_sparse(x: Any) -> bool:
 
 
 def _check_weights(D: Any, base: int, argument: str) -> None:
+    if argument == "mask" and not base and not D.nnz:
+        raise InvalidMatrix("mask", "observes no entry", "Pass True where S is observed")
     if not base and (not np.isfinite(D.data).all() or (D.data < 0).any() or D.max() <= 0):
         raise InvalidMatrix(argument, "has entries that are not finite and non-negative",
                             "Pass weights of at least zero, some of them positive")  # fmt: skip
