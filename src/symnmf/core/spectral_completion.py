@@ -26,7 +26,8 @@ def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, 
     B. The diagonal is not fitted: what an instrument has for itself is on it alone, does not tell
     the entries that are missing, and would otherwise get directions of its own. Λ′ is what is left
     of Λ without noise: few observed entries would otherwise be fitted exactly, and the others not
-    at all. As for the bounds on the error, the edge of noise is raised by a fifth.
+    at all. As for the bounds on the error, the edge of noise is raised by a fifth. Where k is not
+    much below n / 4 this may leave no direction, and the means of the rows are returned.
 
     Arguments:
         S: the observed entries.
@@ -38,8 +39,8 @@ def spectral_completion(S: ObservedMatrix, k: int, seed: int) -> Tensor:  # (n, 
 
     Example:
         >>> from symnmf.operators.observed_entries import ObservedEntries
-        >>> S = 2 * torch.eye(8) + torch.kron(torch.eye(2), torch.ones(4, 4))
-        >>> seen = torch.ones(8, 8, dtype=torch.bool)
+        >>> S = 2 * torch.eye(40) + torch.kron(torch.eye(2), torch.ones(20, 20))
+        >>> seen = torch.ones(40, 40, dtype=torch.bool)
         >>> seen[0, 1] = seen[1, 0] = False
         >>> B = spectral_completion(ObservedEntries(S, seen), 2, 0)
         >>> round(float(B[0] @ B[1]), 2)
