@@ -82,6 +82,7 @@ def factorize(
             stored as zero, not as missing; no n×n array is made then.
         weights: (n, n) numbers of at least zero, instead of a mask: the weight of the squared
             error of each entry; zero where an entry is missing. Sparse weights for a sparse S.
+            Where nothing is missing and all weights are equal, the problem is that without them.
         seed: seed of the start and of every draw; the same seed gives the same answer.
         start: ``"random"`` (as in the paper), ``"uniform"`` (entries in [0, 1], as in the paper's
             public code), ``"nndsvd"``, or an (n, k) factor H0; by default the start that the
@@ -127,20 +128,23 @@ def factorize(
     if start is not None and not isinstance(start, str | Tensor):
         start = torch.from_numpy(np.array(start, dtype=np.float64))
     if mask is not None or weights is not None:
-        check_observed(mask, weights, checkpoint, device)
+        others = {"checkpoint": checkpoint, "device": device, "published": published}
+        check_observed(mask, weights, {**others, "resume": resume})
         seen = observed_matrix(S, mask, weights, dtype, frame_names(S))
-        problem, request = _observed_problem(seen, k, solver, seed, start, n_init, options)
-        return run(
-            problem,
-            request,
-            try_exact=False,
-            monitor=_observed_monitor(kkt_gate, seen.n, warm_start=start is None),
-            progress=progress,
-            callbacks=callbacks,
-            since=since,
-            max_iter=max_iter,
-            max_seconds=max_seconds,
-        )
+        if not seen.whole:  # otherwise nothing is missing, and the problem is the ordinary one
+            problem, request = _observed_problem(seen, k, solver, seed, start, n_init, options)
+            return run(
+                problem,
+                request,
+                try_exact=False,
+                monitor=_observed_monitor(kkt_gate, seen.n, warm_start=start is None),
+                progress=progress,
+                callbacks=callbacks,
+                since=since,
+                max_iter=max_iter,
+                max_seconds=max_seconds,
+            )
+        del seen
     place = None if device is None else resolve_device(device)
     operator = as_operator(S, dtype=dtype, device=place)
     if published:
@@ -196,17 +200,24 @@ def _observed_problem(
             f"Choose one of {', '.join(WITHOUT_ENTRIES)} with a mask or weights",
         )
     request = Request.of(name, 1, options)
+    if n_init is not None:
+        whole_number("n_init", n_init, 1, 10_000)
+    problem = ObservedProblem(S, k, seed, "random" if start is None else start)
 
-    def fit(completed: SymmetricOperator, H: Tensor | None, precision: str) -> Tensor:
+    def fit(
+        completed: SymmetricOperator, H: Tensor | None, precision: str
+    ) -> tuple[Tensor, float | None]:
         starts = 1 if H is not None or n_init is None else n_init
-        problem = Problem(completed, k, seed, "random" if H is None else H)
-        return run(problem, Request(n_init=starts, options={"precision": precision})).H.to(S.dtype)
+        whole = Problem(completed, k, seed, "random" if H is None else H)
+        how = Request(n_init=starts, options={"precision": precision})
+        found = run(whole, how, handle_interrupt=False)
+        return found.H.to(S.dtype), found.certificate.excess
 
     if start is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is returned has warnings of its own
-            start = completed_fit(S, fit)
-    return ObservedProblem(S, k, seed, start), request
+            problem = ObservedProblem(S, k, seed, completed_fit(S, problem.k, problem.seed, fit))
+    return problem, request
 
 
 @dataclass(frozen=True)

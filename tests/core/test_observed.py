@@ -10,6 +10,7 @@ import torch
 import symnmf as sn
 from helpers import market
 from symnmf.core.objective import gradient
+from symnmf.core.spectral_completion import spectral_completion
 from symnmf.errors import InvalidInput, InvalidMatrix
 from symnmf.factorization import WITHOUT_ENTRIES
 from symnmf.operators import SymmetricOperator
@@ -72,12 +73,53 @@ def test_nan_is_missing_where_the_caller_says_so():
 
 def test_weights_of_one_are_no_weights():
     S = market("corr", 100).operator.to_dense().double()
-    start = torch.rand(100, 10, generator=torch.Generator().manual_seed(0)).double() / 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # neither has converged
-        one = sn.factorize(S, 10, "admm", start=start, max_iter=40)
-        two = sn.factorize(S, 10, "admm", weights=np.ones((100, 100)), start=start, max_iter=40)
-    torch.testing.assert_close(one.H @ one.H.T, two.H @ two.H.T, rtol=1e-6, atol=1e-8)
+    H = torch.rand(100, 10, generator=torch.Generator().manual_seed(0)).double()
+    seen = ObservedEntries(S, torch.ones(100, 100).double())
+    torch.testing.assert_close(seen.matmul(H), S @ H)
+    assert seen.whole
+    assert not ObservedEntries(S, torch.from_numpy(hidden(100, 0.2))).whole
+
+
+@pytest.mark.parametrize(
+    "how", [{"mask": np.ones((40, 40), bool)}, {"mask": "nan"}, {"weights": np.full((40, 40), 3.0)}]
+)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_where_nothing_is_missing_the_floor_is_known(how, form):
+    S = form(np.kron(np.eye(4), np.ones((10, 10))) + 0.1 * np.eye(40))
+    found, plain = sn.factorize(S, 4, **how), sn.factorize(S, 4)
+    torch.testing.assert_close(found.H, plain.H)
+    assert found.certificate.floor_low == plain.certificate.floor_low > 0
+    assert found.certificate.observed is None
+
+
+def test_directions_complete_a_matrix_of_groups_and_diagonal():
+    rng = np.random.default_rng(0)
+    groups = np.kron(np.eye(5), np.ones((40, 40)))
+    S = torch.from_numpy(groups + 0.1 + np.diag(rng.uniform(1, 30, 200)))
+    keep = torch.from_numpy(hidden(200, 0.5))
+    known = torch.where(keep, S, torch.nan)
+    for seen in (
+        ObservedEntries(known, keep),
+        ObservedEntries(known, keep.double() * 0.5 + 0.1 * keep.double()),
+        observed_matrix(sp.csr_array(S.numpy()), sp.csr_array(keep.numpy()), None, None, None),
+        observed_matrix(sp.csr_array(S.numpy()), keep.numpy(), None, None, None),
+    ):
+        B = spectral_completion(seen, 6, 0)
+        hidden_error = ((B @ B.T).numpy() - groups - 0.1)[~keep.numpy()]
+        assert np.square(hidden_error).mean() ** 0.5 < 0.01
+        ZX, left = seen.completed_times(B, B)
+        torch.testing.assert_close(ZX, seen.matmul(B))
+        own = float(seen.left_on_diagonal(B).square().sum())
+        assert own > 0.99 * left  # only the diagonal is left
+
+
+def test_directions_of_noise_do_not_complete():
+    rng = np.random.default_rng(1)
+    noise = np.triu(rng.exponential(size=(100, 100)))
+    S, keep = torch.from_numpy(noise + noise.T), torch.from_numpy(hidden(100, 0.7))
+    B = spectral_completion(ObservedEntries(S, keep), 8, 0)
+    off = ~keep & ~torch.eye(100, dtype=torch.bool)
+    assert (S - B @ B.T)[off].square().mean() < 1.2 * S[off].var()
 
 
 @pytest.mark.parametrize("solver", WITHOUT_ENTRIES)
@@ -203,7 +245,7 @@ def test_what_cannot_be_used_is_said():
     with pytest.raises(InvalidInput, match="mask: was given together with weights"):
         sn.factorize(S, 2, mask=keep, weights=np.ones((6, 6)))
     with pytest.raises(InvalidInput, match="solver: 'pgncg' needs every entry"):
-        sn.factorize(S, 2, "pgncg", mask=keep)
+        sn.factorize(S, 2, "pgncg", mask=~np.eye(6, dtype=bool))
     with pytest.raises(InvalidMatrix, match="mask: has shape"):
         sn.factorize(S, 2, mask=keep[:5])
     keep[0, 1] = False
@@ -237,3 +279,67 @@ def test_what_cannot_be_used_of_a_sparse_matrix_is_said():
         sn.factorize(-S, 2, mask=sp.csr_array(np.ones((6, 6))))
     with pytest.raises(InvalidMatrix, match="S: is not symmetric"):
         sn.factorize(sp.csr_array(np.triu(S.toarray())), 2, mask=sp.csr_array(np.ones((6, 6))))
+
+
+def test_the_names_of_a_mask_are_those_of_the_matrix():
+    import pandas as pd
+
+    names = [f"s{i}" for i in range(12)]
+    S = pd.DataFrame(np.kron(np.eye(3), np.ones((4, 4))) + 0.1, index=names, columns=names)
+    keep = pd.DataFrame(hidden(12, 0.1), index=names, columns=names)
+    found = sn.factorize(S, 3, mask=keep)
+    turned = keep.iloc[::-1, ::-1]
+    with pytest.raises(InvalidMatrix, match="mask: has its rows in another order than S"):
+        sn.factorize(S, 3, mask=turned)
+    with pytest.raises(InvalidMatrix, match="weights: has its columns in another order than S"):
+        sn.factorize(S, 3, weights=keep.iloc[:, ::-1].astype(float))
+    torch.testing.assert_close(
+        sn.factorize(S, 3, mask=turned.loc[S.index, S.columns]).H, found.H, rtol=0, atol=0
+    )
+    with pytest.raises(InvalidMatrix, match="mask: has rows that S has not, such as 'x0'"):
+        sn.factorize(S, 3, mask=keep.rename(index=lambda s: s.replace("s", "x")))
+    keep.iloc[3, :] = keep.iloc[:, 3] = False
+    with pytest.raises(InvalidMatrix, match=r"row 3 \('s3'\) has no observed entry"):
+        sn.factorize(S, 3, mask=keep)
+
+
+def test_truth_values_have_many_forms():
+    import pandas as pd
+
+    S, keep = np.kron(np.eye(3), np.ones((4, 4))) + 0.1, hidden(12, 0.1)
+    frame = pd.DataFrame(keep)
+    expected = sn.factorize(S, 3, mask=keep).H
+    forms = (frame.astype("boolean"), frame.astype(object), keep.astype(int), keep.tolist())
+    for mask in forms:
+        for matrix in (S, sp.csr_array(S)):
+            torch.testing.assert_close(
+                sn.factorize(matrix, 3, mask=mask).H, expected, rtol=0, atol=0.01
+            )
+    nullable = frame.astype(float).astype("Float64")
+    torch.testing.assert_close(sn.factorize(S, 3, weights=nullable).H, expected)
+
+
+def test_what_is_neither_true_nor_false_is_said():
+    import pandas as pd
+
+    S, keep = np.kron(np.eye(3), np.ones((4, 4))) + 0.1, hidden(12, 0.1)
+    absent = pd.DataFrame(keep).astype("boolean")
+    absent.iloc[0, 1] = pd.NA
+    number = keep.astype(float)
+    number[0, 1] = number[1, 0] = np.nan
+    for matrix in (S, sp.csr_array(S)):
+        for mask in (absent, number):
+            with pytest.raises(InvalidMatrix, match=r"mask: the entry \[0, 1\] is missing"):
+                sn.factorize(matrix, 3, mask=mask)
+        with pytest.raises(InvalidMatrix, match=r"is 0.5, neither true nor false. Pass weights"):
+            sn.factorize(matrix, 3, mask=np.full((12, 12), 0.5))
+        with pytest.raises(InvalidMatrix, match="mask: has entries of type <U5"):
+            sn.factorize(matrix, 3, mask=keep.astype(str))
+    for none in (np.zeros((12, 12), bool), sp.csr_array((12, 12))):
+        with pytest.raises(InvalidMatrix, match="mask: observes no entry"):
+            sn.factorize(sp.csr_array(S), 3, mask=none)
+    for argument in ({"published": True}, {"resume": True}, {"device": "cpu"}):
+        with pytest.raises(InvalidInput, match="cannot be combined with a mask"):
+            sn.factorize(S, 3, mask=keep, **argument)
+    with pytest.raises(InvalidInput, match="^n_init: got 0"):
+        sn.factorize(S, 3, mask=keep, n_init=0)

@@ -107,7 +107,7 @@ class Certificate:
             done = "Converged" if self.converged else "Not converged"
             return (
                 f"{done}: error {self.error:.3g} over the observed {100 * self.observed:.3g} % of "
-                "the entries; no floor is known where entries are missing."
+                "the entries; no floor is known where entries are missing or weighted."
             )
         fit = f"fit{near}, {self.factors_explained} of {self.factors_available} factors explained"
         fit += self._out_of_reach()

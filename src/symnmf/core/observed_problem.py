@@ -12,6 +12,7 @@ from torch import Tensor
 
 from symnmf.core.bounds import PLATEAU, ErrorBounds
 from symnmf.core.problem import Problem
+from symnmf.core.spectral_completion import spectral_completion
 from symnmf.core.spectrum import Spectrum
 from symnmf.errors import InvalidInput
 from symnmf.operators import SymmetricOperator
@@ -20,9 +21,11 @@ from symnmf.operators.wrappers import unwrap
 
 #: Steps towards the best single column.
 RANK_ONE_STEPS = 40
-#: Most fits of a completed S; the fit that begins anew; and the least fall of the error that calls
+#: Most fits of an S that is completed by the fit before, and the least fall of the error that calls
 #: for one more.
-COMPLETIONS, ANEW, LEAST_FALL = 12, 2, 0.02
+COMPLETIONS, LEAST_FALL = 10, 0.02
+#: A fit of a completed S with at most this excess does not call for one that begins anew.
+NEAR_FLOOR = 5e-4
 
 
 @dataclass(frozen=True)
@@ -130,36 +133,44 @@ class ObservedProblem(Problem):
         return min(1.0, S.error(h))
 
 
-def completed_fit(
-    S: ObservedMatrix, fit: Callable[[SymmetricOperator, Tensor | None, str], Tensor]
-) -> Tensor:  # (n, k)
-    """H of S, completed by the means of its rows at first and then by the fit, while it pays.
+#: A fit of a completed S, from a start (None: anew) and with a precision: H, and its excess there.
+CompletedFit = Callable[[SymmetricOperator, Tensor | None, str], tuple[Tensor, float | None]]
 
-    Each fit begins at the one before, but one: what was found while the hidden entries were far off
-    may stay near a worse solution, so one fit begins anew as soon as they are about right.
+
+def completed_fit(S: ObservedMatrix, k: int, seed: int, fit: CompletedFit) -> Tensor:  # (n, k)
+    """H of S, completed by its leading directions at first and then by the fit, while it pays.
+
+    Each fit begins at the one before. Where the first is not near the floor, one more begins anew:
+    groups complete a noisy S better than directions do, and other groups may be found then.
 
     Arguments:
         S: the observed entries.
-        fit: H of a completed S, from a start (None: anew) and with a precision.
+        k, seed: as for :class:`ObservedProblem`.
+        fit: how to fit a completed S.
     """
-    H = fit(S.completed(), None, "fast")
+    H, excess = fit(S.completed(spectral_completion(S, k, seed)), None, "fast")
     error = S.error(H)
-    for number in range(1, COMPLETIONS):
-        start, precision = (None, "balanced") if number == ANEW else (H, "fast")
-        again = fit(S.completed(H), start, precision)
+    if excess is None or excess > NEAR_FLOOR:
+        again, _ = fit(S.completed(H), None, "balanced")
+        after = S.error(again)
+        if after < error:
+            H, error = again, after
+    for _ in range(COMPLETIONS):
+        again, _ = fit(S.completed(H), H, "fast")
         before, after = error, S.error(again)
         if after < before:
             H, error = again, after
-        if number > ANEW and after > (1 - LEAST_FALL) * before:
+        if after > (1 - LEAST_FALL) * before:
             break
     return H
 
 
-def check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> None:
+def check_observed(mask: Any, weights: Any, others: dict[str, Any]) -> None:
     """Raise an error for what cannot be combined with a mask or weights.
 
     Arguments:
-        mask, weights, checkpoint, device: arguments of :func:`symnmf.factorize`.
+        mask, weights: arguments of :func:`symnmf.factorize`.
+        others: its arguments that have to be None or False, by name.
     """
     if mask is not None and weights is not None:
         raise InvalidInput(
@@ -167,6 +178,6 @@ def check_observed(mask: Any, weights: Any, checkpoint: Any, device: Any) -> Non
             "was given together with weights",
             "Pass weights that are zero where S is missing",
         )
-    for name, value in (("checkpoint", checkpoint), ("device", device)):
-        if value is not None:
+    for name, value in others.items():
+        if value is not None and value is not False:
             raise InvalidInput(name, "cannot be combined with a mask or weights", "Leave it out")

@@ -14,6 +14,7 @@ from symnmf.errors import InvalidMatrix
 from symnmf.numerics import row_chunks
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.dense import DenseOperator
+from symnmf.operators.observed_masks import alone, numbers, require_names, truth_values
 
 
 class ObservedMatrix(SymmetricOperator):
@@ -47,12 +48,21 @@ class ObservedMatrix(SymmetricOperator):
         """W X."""
 
     @abstractmethod
-    def seen_diagonal(self) -> Tensor:  # (n,)
-        """Whether each entry of the diagonal is observed."""
+    def completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, float]:  # (n, k), (n, c)
+        """Z X where H completes Z, and ‖W ∘ (S − H Hᵀ)‖²."""
+
+    @abstractmethod
+    def diagonal_weights(self) -> Tensor:  # (n,)
+        """The weights of the diagonal, zero where it is missing."""
 
     @abstractmethod
     def scaled(self, factor: float) -> ObservedMatrix:
         """The observed entries of factor · S."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether every entry is observed with the same weight, so that nothing is special."""
+        return self.share == 1.0 and self.mass >= (1 - 1e-12) * float(self.n) ** 2
 
     def diag(self) -> Tensor:
         """The diagonal, zero where it is missing."""
@@ -68,9 +78,13 @@ class ObservedMatrix(SymmetricOperator):
 
     def scale(self) -> float:
         """Size of the entries that H Hᵀ must reach: that of the diagonal or of all entries."""
-        seen = self.seen_diagonal()
+        seen = self.diagonal_weights() > 0
         own = float(self._diag[seen].mean(dtype=torch.float64)) if bool(seen.any()) else 0.0
         return max(own, float(np.sqrt(self._frob_sq / max(self.mass, 1e-300))))
+
+    def left_on_diagonal(self, H: Tensor) -> Tensor:  # (n, k) -> (n,)
+        """The diagonal of W ∘ (S − H Hᵀ)."""
+        return (self._diag - H.square().sum(dim=1)) * self.diagonal_weights()
 
     def row_means(self) -> Tensor:  # (n, 1)
         """One column whose products are about the means of the rows."""
@@ -131,6 +145,15 @@ class ObservedEntries(ObservedMatrix):
             out[part] += self._residual(X, part) @ X
         return out
 
+    def completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, float]:
+        """Z X where H completes Z, and ‖W ∘ (S − H Hᵀ)‖²."""
+        out, left = H @ (H.T @ X), 0.0
+        for part in row_chunks(self.n, self.n):
+            R = self._residual(H, part)
+            out[part] += R @ X
+            left += float(R.square_().sum(dtype=torch.float64))
+        return out, left
+
     def error(self, H: Tensor) -> float:
         """Σ W (S − H Hᵀ)² / Σ W S²."""
         total = 0.0
@@ -159,9 +182,9 @@ class ObservedEntries(ObservedMatrix):
         """W X."""
         return self.weights.to(X.dtype) @ X
 
-    def seen_diagonal(self) -> Tensor:
-        """Whether each entry of the diagonal is observed."""
-        return self.weights.diagonal() > 0
+    def diagonal_weights(self) -> Tensor:
+        """The weights of the diagonal, zero where it is missing."""
+        return self.weights.diagonal()
 
     def scaled(self, factor: float) -> ObservedEntries:
         """The observed entries of factor · S."""
@@ -194,18 +217,18 @@ def observed_entries(
         InvalidMatrix: S is not symmetric and non-negative where it is observed, or mask and
             weights have another shape, or a row has no observed entry besides the diagonal.
     """
-    values = _dense(S, "S")
+    values = numbers(S, "S")
     if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
         raise InvalidMatrix("S", f"has shape {values.shape}", "Pass a square matrix")
     argument = "weights" if mask is None else "mask"
+    require_names(weights if mask is None else mask, argument, names)
     if isinstance(mask, str):
         if mask != "nan":
             raise InvalidMatrix("mask", f"got {mask!r}", "Pass 'nan', or an array of truth values")
         seen = ~np.isnan(values)
         W = np.asarray(seen & seen.T)
     else:
-        W = _dense(weights if mask is None else mask, argument)
-        W = W if mask is None else W.astype(bool)
+        W = numbers(weights, argument) if mask is None else truth_values(mask)
     if W.shape != values.shape:
         problem = f"has shape {W.shape}, S has {values.shape}"
         raise InvalidMatrix(argument, problem, "Pass one entry for each entry of S")
@@ -225,26 +248,10 @@ def observed_entries(
                                 "Mask it, or correct it")  # fmt: skip
     if np.abs(known - known.T).max() > 1e-5 * np.abs(known).max():
         raise InvalidMatrix("S", "is not symmetric where it is observed", "Use (S + S.T) / 2")
-    alone = (seen & ~np.eye(len(seen), dtype=bool)).sum(axis=1) == 0
-    if alone.any():
-        row = int(np.flatnonzero(alone)[0])
-        raise InvalidMatrix("S", f"row {row} has no observed entry besides the diagonal",
-                            "Leave the instrument out")  # fmt: skip
+    unseen = seen.sum(axis=1) - seen.diagonal() == 0
+    if unseen.any():
+        raise alone(int(np.flatnonzero(unseen)[0]), names)
     kind = dtype or (torch.float64 if values.dtype == np.float64 else torch.float32)
     tensor = torch.from_numpy(np.ascontiguousarray(known)).to(kind)
     W_tensor = torch.from_numpy(np.ascontiguousarray(W))
     return ObservedEntries(tensor, W_tensor if W.dtype == bool else W_tensor.to(kind), names)
-
-
-def _dense(x: Any, argument: str) -> np.ndarray:
-    """An array of numbers or truth values."""
-    if isinstance(x, SymmetricOperator):
-        x = x.to_dense()
-    if hasattr(x, "toarray"):
-        x = x.toarray()
-    if isinstance(x, Tensor):
-        x = (x.to_dense() if x.layout != torch.strided else x).detach().cpu().numpy()
-    array = np.asarray(x)
-    if array.dtype.kind not in "fiub":
-        raise InvalidMatrix(argument, f"has entries of type {array.dtype}", "Pass numbers")
-    return array if array.dtype in (np.float32, np.float64, np.bool_) else array.astype(np.float32)

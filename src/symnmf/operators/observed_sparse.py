@@ -15,6 +15,7 @@ from symnmf.errors import InvalidMatrix
 from symnmf.numerics import gram64, row_chunks
 from symnmf.operators.base import SymmetricOperator
 from symnmf.operators.observed_entries import ObservedMatrix, observed_entries
+from symnmf.operators.observed_masks import alone, require_names, truth_values
 from symnmf.operators.sparse import SparseOperator
 
 
@@ -66,18 +67,29 @@ class SparseObserved(ObservedMatrix):
         total = float(own.sum())
         self._frob_sq = float((own.square() / weight.clamp(min=1e-300)).sum())
         self._mean = total / max(self.mass, 1e-300)
-        weights = self._diag_weights
+        weights = self.diagonal_weights()
         self._diag = torch.where(weights > 0, at.diag() / weights.clamp(min=1e-30), 0)
 
     @cached_property
-    def _diag_weights(self) -> Tensor:
+    def _diagonal_weights(self) -> Tensor:
         return self.base + self.deviation.diag()
 
     def matmul(self, X: Tensor) -> Tensor:
         """Z X, where X also completes Z."""
-        rest = self._with(self._known_there - self.deviation.values * self._fit(X))
-        out: Tensor = rest @ X
-        return out + (self.known.matmul(X) if self.base else X @ (X.T @ X))
+        return self._completed_times(X, X)[0]
+
+    def completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, float]:
+        """Z X where H completes Z, and ‖W ∘ (S − H Hᵀ)‖²."""
+        out, rest = self._completed_times(H, X)
+        if self.base == 0:
+            return out, float(rest.square().sum(dtype=torch.float64))
+        return out, self.error(H) * self._frob_sq
+
+    def _completed_times(self, H: Tensor, X: Tensor) -> tuple[Tensor, Tensor]:
+        """Z X, and what a fit leaves where D is stored."""
+        rest = self._known_there - self.deviation.values * self._fit(H)
+        out: Tensor = self._with(rest) @ X
+        return out + (self.known.matmul(X) if self.base else H @ (H.T @ X)), rest
 
     def error(self, H: Tensor) -> float:
         """Σ W (S − H Hᵀ)² / Σ W S²."""
@@ -99,9 +111,9 @@ class SparseObserved(ObservedMatrix):
         w = self.base + self.deviation.block(i, j)
         return torch.where(w > 0, self.known.block(i, j) / w.clamp(min=1e-30), 0)
 
-    def seen_diagonal(self) -> Tensor:
-        """Whether each entry of the diagonal is observed."""
-        return self._diag_weights > 0
+    def diagonal_weights(self) -> Tensor:
+        """The weights of the diagonal, zero where it is missing."""
+        return self._diagonal_weights
 
     def weighted_sum(self, X: Tensor) -> Tensor:
         """(W ∘ S) X."""
@@ -226,6 +238,7 @@ def sparse_observed(
     A = A.astype(np.float64)
     n, base, argument = A.shape[0], 0, "weights" if mask is None else "mask"
     given = weights if mask is None else mask
+    require_names(given, argument, names)
     if isinstance(mask, str):
         if mask != "nan":
             raise InvalidMatrix("mask", f"got {mask!r}", "Pass 'nan', or truth values")
@@ -237,7 +250,7 @@ def sparse_observed(
     elif mask is None:
         return None
     else:
-        seen = np.asarray(given, dtype=bool)
+        seen = truth_values(given)
         base = int(seen.mean() > 0.5) if seen.size else 0
         D = sp.csr_array(~seen if base else seen).astype(np.float64) * (-1.0 if base else 1.0)
     if D.shape != A.shape:
@@ -249,11 +262,9 @@ def sparse_observed(
     D.eliminate_zeros()
     known = _observed_part(A, D, base)
     degree = np.asarray(abs(D).sign().sum(axis=1)).ravel() - (D.diagonal() != 0)
-    alone = degree == (n - 1 if base else 0)
-    if alone.any():
-        row = int(np.flatnonzero(alone)[0])
-        raise InvalidMatrix("S", f"row {row} has no observed entry besides the diagonal",
-                            "Leave the instrument out")  # fmt: skip
+    unseen = degree == (n - 1 if base else 0)
+    if unseen.any():
+        raise alone(int(np.flatnonzero(unseen)[0]), names)
     return SparseObserved(_signed(known, kind), _signed(D, kind), base, names)
 
 
@@ -265,6 +276,8 @@ def is_sparse(x: Any) -> bool:
 
 
 def _check_weights(D: Any, base: int, argument: str) -> None:
+    if argument == "mask" and not base and not D.nnz:
+        raise InvalidMatrix("mask", "observes no entry", "Pass True where S is observed")
     if not base and (not np.isfinite(D.data).all() or (D.data < 0).any() or D.max() <= 0):
         raise InvalidMatrix(argument, "has entries that are not finite and non-negative",
                             "Pass weights of at least zero, some of them positive")  # fmt: skip

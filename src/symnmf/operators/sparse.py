@@ -73,6 +73,8 @@ class SparseOperator(SymmetricOperator):
 
     def entries(self, i: Tensor, j: Tensor) -> Tensor:
         """``S[i_m, j_m]`` by binary search among the stored entries."""
+        if not len(self.values):  # a part of a sum may be empty
+            return torch.zeros(len(i), dtype=self.dtype, device=self.device)
         key = i * self.n + j
         place = torch.searchsorted(self._keys, key).clamp_(max=len(self._keys) - 1)
         return torch.where(self._keys[place] == key, self.values[place], 0)
