@@ -154,6 +154,14 @@ def test_tails_are_counted_and_never_above_a_fifth_of_the_exceedances():
     assert few.k <= 6
 
 
+@pytest.mark.parametrize("dependence", ["correlation", "tail"])
+def test_groups_are_counted_where_numbers_are_missing(dependence):
+    values = panel_with([12] * 5, seed=3).values.copy()
+    values[np.random.default_rng(0).random(values.shape) < 0.03] = np.nan
+    holes = sn.read_panel(values, kind="returns", missing="pairwise")
+    assert suggest_rank(holes, dependence=dependence).k == 5
+
+
 def test_the_observations_behind_a_correlation_are_known():
     panel = panel_with([12] * 4)
     S = sn.abs_correlation(panel)

@@ -33,7 +33,7 @@ def correlation_of_pairs(
     Raises:
         InvalidInput: an option requires complete data, or a pair shares too few rows.
     """
-    if remove or shrinkage not in ("auto", "none"):
+    if remove or shrinkage not in ("auto", "none", 0):
         raise InvalidInput(
             "remove" if remove else "shrinkage",
             "cannot be combined with missing numbers",
