@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 
 def counted(number: int, noun: str, several: str = "") -> str:
@@ -19,6 +19,19 @@ def counted(number: int, noun: str, several: str = "") -> str:
         ('1 row', '2 rows', '0 losses')
     """
     return f"{number} {noun if number == 1 else several or noun + 's'}"
+
+
+def counted_range(numbers: Collection[int], noun: str) -> str:
+    """The least and the largest of some numbers with their noun.
+
+    Example:
+        >>> counted_range([4, 2], "row"), counted_range([1, 1], "row"), counted_range([0, 0], "row")
+        ('2 to 4 rows', '1 row', 'no row')
+    """
+    low, high = min(numbers), max(numbers)
+    if low < high:
+        return f"{low} to {high} {noun}s"
+    return counted(low, noun) if low else f"no {noun}"
 
 
 def html_table(title: str, rows: Sequence[tuple[str, str]]) -> str:

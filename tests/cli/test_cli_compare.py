@@ -33,7 +33,7 @@ def test_two_fits(run_streams, returns, tmp_path):
         run(*words, "--from", dates[0], "--to", dates[1], "--out", tmp_path / name)
     out = run("compare", tmp_path / "a", tmp_path / "c")
     assert "MORE THAN CHANCE" in out
-    assert "would move by chance" in out
+    assert "Moves by chance between two such fits" in out
     shown = json.loads(run_streams("compare", tmp_path / "a", tmp_path / "c", "--json")[0])
     change = shown["change"]
     assert change["p_value"] <= 0.02

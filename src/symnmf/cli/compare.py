@@ -10,7 +10,7 @@ import typer
 from symnmf.cli.app import app
 from symnmf.cli.output import Output
 from symnmf.cli.shared_options import Device, Json, fits_on
-from symnmf.display import counted
+from symnmf.display import counted, counted_range
 
 if TYPE_CHECKING:
     from symnmf.cli.past_run import PastRun
@@ -143,8 +143,8 @@ def _change_lines(change: PeriodChange | None, why: str) -> list[str]:
         f"{100 * change.shared:.0f} % of the days of the new period are also in the old one."
     ]
     if change.by_chance:
-        low, high = min(change.by_chance), max(change.by_chance)
-        lines.append(f"{low} to {high} would move by chance between two such fits.")
+        moved = counted_range(change.by_chance, "instrument")
+        lines.append(f"Moves by chance between two such fits: {moved}.")
     if sure and not change.movers:
         lines.append(
             "No instrument alone changed by more than chance: the test weighs how clearly each of "

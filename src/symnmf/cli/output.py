@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from symnmf.display import counted
+from symnmf.display import counted, counted_range
 
 if TYPE_CHECKING:
     from symnmf.analysis import Analysis
@@ -152,8 +152,8 @@ def change_lines(found: Rolling) -> list[str]:
             f"The groups did not change by more than chance (false alarms: {rate} of histories)."
         ]
     if changes.by_chance:
-        low, high = min(changes.by_chance), max(changes.by_chance)
-        lines.append(f"Between windows {low} to {high} instruments move by chance alone.")
+        moved = counted_range(changes.by_chance, "instrument")
+        lines.append(f"Moves from one window to the next by chance alone: {moved}.")
     return lines
 
 
