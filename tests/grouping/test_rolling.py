@@ -11,7 +11,8 @@ from symnmf.data.samples import sp500_prices
 from symnmf.dependence import tiles
 from symnmf.errors import AmbiguousWarning, InvalidInput, UnknownName
 from symnmf.grouping.moving_sums import MovingSums
-from symnmf.grouping.rolling import rolling
+from symnmf.grouping.rolling import CARRIED, rolling
+from symnmf.solvers.sketch_schedule import Schedule
 
 
 def market_with_groups(rng, T, groups, loading=0.9):
@@ -52,6 +53,18 @@ def test_windows_cover_the_table():
         assert len(after.moved) == int((~same).sum())
     assert found.windows[1].ari_width is None
     assert found.windows[2].ari_width is not None
+
+
+@pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
+@pytest.mark.parametrize("warm", [False, True])
+def test_only_windows_with_a_warm_start_are_fitted_from_fewer_seeds(warm):
+    found = rolling(sp500_prices().pct_change().dropna(), 2000, 2000, 4, warm=warm, draws=0)
+    seeds = [w.result.options["schedule"]["pool_size"] for w in found.windows]
+    starts = [w.result.certificate.starts for w in found.windows]
+    few, many = CARRIED.pool_size, Schedule().pool_size
+    assert few < many
+    assert seeds == [many] + [few if warm else many] * (len(seeds) - 1)
+    assert starts == [5] + [3 if warm else 5] * (len(seeds) - 1)
 
 
 @pytest.mark.parametrize("dependence", ["correlation", "tail"])
