@@ -83,6 +83,17 @@ def test_jobs_are_made_as_they_are_needed(two_threads):
     assert all(name.startswith("symnmf") for name in begun)
 
 
+def test_the_caller_has_one_thread_of_torch_until_the_last_result(two_threads):
+    """Two would wait for each other on the cores of the jobs."""
+    threads = [torch.get_num_threads() for _ in in_order((lambda: 0 for _ in range(6)), 2)]
+    assert threads == [1] * 6
+    assert torch.get_num_threads() == 2
+    left = in_order((lambda: 0 for _ in range(6)), 2)
+    next(left)
+    left.close()
+    assert torch.get_num_threads() == 2
+
+
 def test_an_error_ends_the_rest(two_threads):
     begun = []
 

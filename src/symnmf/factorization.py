@@ -38,6 +38,8 @@ from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import require_workspace
 from symnmf.planning.tuning import AUTO, starts_agree, tuned_options
 from symnmf.solvers.registry import DEFAULT, find, make_solver, published_options
+from symnmf.solvers.sketch_schedule import Schedule
+from symnmf.solvers.sketched import Sketched
 from symnmf.storage.checkpoint import Checkpoint
 
 
@@ -229,12 +231,14 @@ class Request:
         n_init: number of starts.
         options: hyper-parameters by name.
         instance: solver object of the caller, if any.
+        schedule: constants of the sketched solver, where it is the one; by default its own.
     """
 
     name: str = SOLVER
     n_init: int = N_INIT
     options: dict[str, Any] = field(default_factory=dict)
     instance: Solver[Any] | None = None
+    schedule: Schedule | None = None
 
     @classmethod
     def of(
@@ -387,7 +391,10 @@ def _solver(
     if "n_init" in find(name).parameters:
         options.setdefault("n_init", request.n_init)
     options, tuned = tuned_options(problem, name, options)
-    return make_solver(name, **options), (*advice.reasons, tuned) if tuned else advice.reasons
+    made = make_solver(name, **options)
+    if request.schedule is not None and isinstance(made, Sketched):
+        made = replace(made, schedule=request.schedule)
+    return made, (*advice.reasons, tuned) if tuned else advice.reasons
 
 
 def _finished(result: Result, reasons: tuple[str, ...]) -> Result:

@@ -8,10 +8,14 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from torch import Tensor
+
+from symnmf.core.labels import in_group_order
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.core.solver import Solver
 from symnmf.defaults import SEED, SOLVER
+from symnmf.engine.criterion import Monitor
 from symnmf.errors import InvalidInput
 from symnmf.factorization import Request, run
 from symnmf.numerics import SMALL_PRODUCT
@@ -78,12 +82,12 @@ def factorize_many(
     return found
 
 
-def fit_similar(problems: Sequence[Problem]) -> list[Result]:
-    """Fits of problems of one size, each from its warm start and from fresh seeds.
+def similar_factors(problems: Sequence[Problem]) -> list[Tensor]:  # (n, k) each
+    """Factors of problems of one size, each fitted from its warm start and from fresh seeds.
 
-    The factors are made in one batch (:func:`symnmf.solvers.sketch_many.fitted_starts`); each is
-    then certified on its own matrix by a run that ends where the criterion is met. Problems that
-    cannot be batched are fitted one after the other.
+    They are made in one batch (:func:`symnmf.solvers.sketch_many.fitted_starts`). One that does not
+    meet the criterion on its own matrix is the start of a run that ends where it does. Problems
+    that cannot be batched are fitted one after the other. Nothing is certified.
 
     Arguments:
         problems: the problems, such as samples of one panel.
@@ -91,18 +95,23 @@ def fit_similar(problems: Sequence[Problem]) -> list[Result]:
     Example:
         >>> import numpy as np
         >>> S = as_operator(np.kron(np.eye(3), np.ones((4, 4))) + 0.1)
-        >>> [result.status.name for result in fit_similar([Problem(S, 2), Problem(S, 2, 1)])]
-        ['CONVERGED', 'CONVERGED']
+        >>> [tuple(H.shape) for H in similar_factors([Problem(S, 2), Problem(S, 2, 1)])]
+        [(12, 2), (12, 2)]
     """
-    starts = fitted_starts(problems)
-    if starts is None:
+    fitted = fitted_starts(problems)
+    if fitted is None:
         request = Request(n_init=1, options={"precision": "fast"})
-        return [run(problem, request, handle_interrupt=False) for problem in problems]
+        return [run(problem, request, handle_interrupt=False).H for problem in problems]
+    pairs = zip(problems, fitted, strict=True)
+    return [_finished_factor(problem, H, SH) for problem, (H, SH) in pairs]
+
+
+def _finished_factor(problem: Problem, H: Tensor, SH: Tensor) -> Tensor:  # (n, k)
+    """A fitted factor as a result would have it, after the steps that the criterion still asks."""
+    if Monitor().begin(problem).holds_at(H, SH):
+        return in_group_order(problem.to_input_scale(H).to(problem.home))
     request = Request.of(Sketched(precision="fast", schedule=FITTED))
-    return [
-        run(problem.begun_at(H), request, handle_interrupt=False)
-        for problem, H in zip(problems, starts, strict=True)
-    ]
+    return run(problem.begun_at(H), request, handle_interrupt=False).H
 
 
 def _problems(

@@ -137,6 +137,8 @@ def cross64(X: Tensor, Y: Tensor) -> Tensor:  # (n, c), (n, d) -> (c, d)
 
 def product64(X: Tensor, Y: Tensor) -> Tensor:  # (a, T), (b, T) -> (a, b)
     """``X Yᵀ``: partial products in the precision of X, summed in float64."""
+    if X.shape[1] <= DEPTH:  # one part
+        return (X @ Y.T).to(torch.float64)
     total = torch.zeros(len(X), len(Y), dtype=torch.float64, device=X.device)
     for begin in range(0, X.shape[1], DEPTH):
         part = slice(begin, begin + DEPTH)

@@ -22,8 +22,10 @@ def in_order(jobs: Iterable[Callable[[], T]], threads: int | None = None) -> Ite
     """The results of jobs that do not depend on each other, in their order.
 
     Each job has one thread of torch, so that its digits do not depend on the number of threads.
-    The jobs are taken from the iterable as they are needed, in the thread of the caller. A job
-    must not change the filters of warnings, which all threads share.
+    The jobs are taken from the iterable as they are needed, in the thread of the caller, which has
+    one thread of torch as well until the last result: more would wait, each with a core to itself,
+    for the cores that the jobs use. A job must not change the filters of warnings, which all
+    threads share.
 
     Arguments:
         jobs: functions without arguments.
@@ -42,6 +44,7 @@ def in_order(jobs: Iterable[Callable[[], T]], threads: int | None = None) -> Ite
     waiting: deque[Future[T]] = deque()
     with ThreadPoolExecutor(threads, "symnmf", torch.set_num_threads, (1,)) as pool:
         try:
+            torch.set_num_threads(1)
             for job in jobs:
                 waiting.append(pool.submit(copy_context().run, job))
                 if len(waiting) >= AHEAD * threads:

@@ -6,7 +6,7 @@ import torch
 
 import symnmf as sn
 from symnmf.dependence import estimate
-from symnmf.dependence.resampled_rows import ResampledRows
+from symnmf.dependence.resampled_rows import STRIP, ResampledRows
 from symnmf.dependence.resampling import Resamples
 from symnmf.errors import InvalidInput
 
@@ -43,6 +43,16 @@ def test_counts_give_what_the_rows_give(dependence, options, ties):
         found = counted(rows).to_dense()
         assert found.dtype == expected.dtype
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("dependence", ["correlation", "tail"])
+def test_matrices_of_more_than_one_strip(dependence):
+    table = panel(n=STRIP + 7)
+    (rows,) = Resamples(T=240, draws=1, block=17)
+    found = ResampledRows(table, dependence, {})(rows).to_dense()
+    assert torch.equal(found, found.T)
+    expected = estimate(dependence, table.at(np.sort(rows))).to_dense()
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=2e-6)
 
 
 def test_the_estimators_report_what_cannot_be_counted():

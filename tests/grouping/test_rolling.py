@@ -8,9 +8,11 @@ import torch
 import symnmf as sn
 from helpers import SHARED, US_STOCKS
 from symnmf.data.samples import sp500_prices
+from symnmf.dependence import tiles
 from symnmf.errors import AmbiguousWarning, InvalidInput, UnknownName
 from symnmf.grouping.moving_sums import MovingSums
-from symnmf.grouping.rolling import rolling
+from symnmf.grouping.rolling import CARRIED, rolling
+from symnmf.solvers.sketch_schedule import Schedule
 
 
 def market_with_groups(rng, T, groups, loading=0.9):
@@ -19,13 +21,15 @@ def market_with_groups(rng, T, groups, loading=0.9):
     return 0.4 * common + loading * own[:, groups] + 0.5 * rng.normal(size=(T, len(groups)))
 
 
-def test_moving_sums_equal_fresh_estimates():
+def test_moving_sums_equal_fresh_estimates(monkeypatch):
+    monkeypatch.setattr(tiles, "TILE_IN_MEMORY", 13)  # some tiles are not square
     X = np.random.default_rng(0).normal(size=(400, 30)) * 0.01 + 0.2
     sums = MovingSums(X)
     for begin in range(0, 300, 7):
         sums.move(begin, begin + 100)
         fresh = np.corrcoef(X[begin : begin + 100].T)
-        np.testing.assert_allclose(sums.correlation().numpy(), fresh, atol=1e-10)
+        for rows, columns, tile in sums.correlation():
+            np.testing.assert_allclose(tile.numpy(), fresh[rows, columns], atol=1e-10)
     panel = sn.read_panel(X, kind="values")
     fresh = sn.abs_correlation(panel.rows(294, 394))
     moved = sums.operator(panel)
@@ -49,6 +53,18 @@ def test_windows_cover_the_table():
         assert len(after.moved) == int((~same).sum())
     assert found.windows[1].ari_width is None
     assert found.windows[2].ari_width is not None
+
+
+@pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
+@pytest.mark.parametrize("warm", [False, True])
+def test_only_windows_with_a_warm_start_are_fitted_from_fewer_seeds(warm):
+    found = rolling(sp500_prices().pct_change().dropna(), 2000, 2000, 4, warm=warm, draws=0)
+    seeds = [w.result.options["schedule"]["pool_size"] for w in found.windows]
+    starts = [w.result.certificate.starts for w in found.windows]
+    few, many = CARRIED.pool_size, Schedule().pool_size
+    assert few < many
+    assert seeds == [many] + [few if warm else many] * (len(seeds) - 1)
+    assert starts == [5] + [3 if warm else 5] * (len(seeds) - 1)
 
 
 @pytest.mark.parametrize("dependence", ["correlation", "tail"])

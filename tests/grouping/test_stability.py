@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import symnmf as sn
+from symnmf.dependence.resampling import Resamples
 from symnmf.errors import InvalidInput
 from symnmf.grouping.stability import bootstrap
 
@@ -68,3 +69,17 @@ def test_too_many_groups_are_advised_to_merge():
     held = bootstrap(panel, result, "correlation", draws=6)
     assert held.agreement < 0.7
     assert "merge them, or try k = 5" in held.advice
+
+
+def test_intervals_of_entries_are_those_of_all_samples_at_once():
+    panel = returns(240)
+    result = sn.factorize(sn.abs_correlation(panel), 4)
+    found = bootstrap(panel, result, "correlation", draws=6, block=20, seed=3)
+    rows = Resamples.of(240, 6, 20, 3)
+    drawn = [sn.abs_correlation(panel.at(np.sort(one))).to_dense().numpy() for one in rows]
+    most = 1 - 1e-6
+    spread = np.arctanh(np.clip(np.array(drawn, np.float64), -most, most)).std(axis=0, ddof=1)
+    middle = np.arctanh(np.clip(sn.abs_correlation(panel).to_dense().numpy(), -most, most))
+    for end, sign in zip(found.entries, (-1, 1), strict=True):
+        expected = np.maximum(np.tanh(middle + sign * rows.quantile(0.9) * spread), 0)
+        np.testing.assert_allclose(end, expected, atol=2e-5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -126,21 +126,28 @@ def abs_correlation(
     return DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0), panel.names, provenance=provenance)
 
 
-def abs_from_product(
-    R: Tensor, X: Tensor, names: Sequence[str], dtype: torch.dtype = torch.float32
+def abs_from_tiles(
+    tiles: Iterator[tuple[slice, slice, Tensor]],
+    X: Tensor,
+    names: Sequence[str],
+    dtype: torch.dtype = torch.float32,
 ) -> DenseOperator:
-    """|R| with the shrinkage of :func:`abs_correlation`, from a known correlation.
+    """|R| with the shrinkage of :func:`abs_correlation`, from a correlation that is made otherwise.
 
     Arguments:
-        R: (n, n) correlation of the rows of X; overwritten.
+        tiles: rows, columns and values of the correlation of the rows of X in its upper triangle;
+            overwritten.
         X: (n, T) observations; overwritten.
         names: names of the rows.
         dtype: type of the operator.
     """
     n, samples = X.shape
     scores = standardize(X)
-    alpha = _intensity("auto", scores)
-    S, _, negative = absolute(iter([(slice(0, n), slice(0, n), R)]), n, dtype)
+    S, frob_sq, negative = absolute(tiles, n, dtype)
+    alpha = given_intensity("auto", n, samples)
+    if alpha is None:
+        fourth = float(scores.square().sum(dim=0).square().sum())
+        alpha = ledoit_wolf_intensity(frob_sq, fourth, n, samples)
     steps = (f"z-scores of {samples} observations", shrunk_words(alpha), signs_words(negative, n))
     provenance = CorrelationEstimate(alpha, scores, negative, steps)
     return DenseOperator(S.mul_(1 - alpha).fill_diagonal_(1.0), names, provenance=provenance)

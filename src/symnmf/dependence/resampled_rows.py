@@ -3,6 +3,11 @@
 A sample that has row t c_t times needs no sort and no product with repeated rows:
 
     rank of x_t = Σ_{x_s < x_t} c_s + (Σ_{x_s = x_t} c_s + 1) / 2,   R = Σ_t c_t z_t z_tᵀ / Σ_t c_t
+
+Twice a rank is a whole number, so that a table has the weight of every rank. Weights and scores are
+in float64; the products are in the precision of S, whose rounding is far below the noise of a
+sample. All of it is done by torch: the threads of numpy's products would compete with those of a
+caller that estimates one sample on each thread.
 """
 
 from __future__ import annotations
@@ -22,8 +27,11 @@ from symnmf.dependence.shrinkage import ledoit_wolf_intensity
 from symnmf.dependence.tail import tail_dependence
 from symnmf.dependence.tail_request import TailRequest
 from symnmf.dependence.tail_weights import tail_weights
+from symnmf.numerics import row_chunks
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 
+#: Rows of S that are computed at a time.
+STRIP = 128
 #: The estimate from the distinct rows of a sample and how often each is in it; None if it has to
 #: be made from the rows themselves.
 Estimate = Callable[[np.ndarray, np.ndarray], SymmetricOperator | None]
@@ -33,7 +41,7 @@ class ResampledRows:
     """Estimates of a dependence from samples of the rows of a panel.
 
     Where ranks or moments determine the matrix, they are counted; otherwise the rows are taken
-    from the panel and estimated anew. Both are the same up to rounding.
+    from the panel and estimated anew. Both are the same up to the rounding of S.
 
     Arguments:
         panel: the returns.
@@ -72,21 +80,22 @@ class ResampledRows:
         plain = len(every) == len(defaults) and every["remove"] == () and every["folder"] is None
         if not plain or n > 2 * T or every["negative"] not in ("absolute", "zero"):
             return None
-        values, names = np.ascontiguousarray(self.panel.values.T, np.float64), self.panel.names
-        intensity = given_intensity(every["shrinkage"], n, T)
+        values = torch.from_numpy(np.ascontiguousarray(self.panel.values.T, np.float64))
+        intensity, dtype = given_intensity(every["shrinkage"], n, T), every["dtype"]
 
         def counted(days: np.ndarray, counts: np.ndarray) -> SymmetricOperator | None:
-            Z = _standardized(values[:, days], counts)
+            often = torch.from_numpy(counts)
+            Z = _standardized(values.index_select(1, torch.from_numpy(days)), often)
             if Z is None:
                 return None
-            R = torch.from_numpy(Z @ Z.T)
+            R = _products_of_rows(Z.to(dtype))
             alpha = intensity
             if alpha is None:  # columns of Z have the square roots of their counts
-                fourth = float((np.square(Z).sum(axis=0) ** 2 / counts).sum()) * T**2
-                alpha = ledoit_wolf_intensity(float(R.square().sum()), fourth, n, T)
+                fourth = float((Z.square().sum(dim=0).square() / often).sum()) * T**2
+                frob_sq = float(R.square().sum(dtype=torch.float64))
+                alpha = ledoit_wolf_intensity(frob_sq, fourth, n, T)
             R = R.clamp_(min=0) if every["negative"] == "zero" else R.abs_()
-            S = R.to(every["dtype"]).mul_(1 - alpha).fill_diagonal_(1.0)
-            return DenseOperator(S, names)
+            return DenseOperator(R.mul_(1 - alpha).fill_diagonal_(1.0), self.panel.names)
 
         return counted
 
@@ -98,23 +107,25 @@ class ResampledRows:
         X = np.ascontiguousarray(self.panel.values.T)
         places = _Places.of(-X if request.tail == "lower" else X)
         T = X.shape[1]
+        q, _ = request.share_of(T)
+        each = torch.from_numpy(tail_weights(np.arange(2 * T + 1) / 2 / (T + 1), q, request.weight))
 
         def counted(days: np.ndarray, counts: np.ndarray) -> SymmetricOperator | None:
-            ranks = places.ranks(days, counts)
-            q, _ = request.share_of(T)
-            weights = tail_weights(ranks / (T + 1), q, request.weight)
-            if not weights.any(axis=1).all():
+            often = torch.from_numpy(counts)
+            twice = places.twice_ranks(torch.from_numpy(days), often)
+            weights = each.index_select(0, twice.flatten()).view(twice.shape)
+            if not bool(weights.any(dim=1).all()):
                 return None  # the estimator reports an instrument without extremes
             if request.estimator == "semicorrelation":
-                Z = _standardized(weights, counts)
+                Z = _standardized(weights, often)
                 if Z is None:
                     return None
-                S = torch.from_numpy(Z @ Z.T).clamp_(0.0, 1.0).fill_diagonal_(1.0)
-                return DenseOperator(S.to(request.dtype), self.panel.names)
-            weights *= np.sqrt(counts)
-            B = weights / np.sqrt(np.square(weights).sum(axis=1, keepdims=True))
-            used = torch.from_numpy(np.ascontiguousarray(B[:, B.any(axis=0)]))
-            return GramOperator(used.to(request.dtype), names=self.panel.names)
+                S = _products_of_rows(Z.to(request.dtype)).clamp_(0.0, 1.0).fill_diagonal_(1.0)
+                return DenseOperator(S, self.panel.names)
+            weights *= often.sqrt()
+            B = weights / torch.linalg.vector_norm(weights, dim=1, keepdim=True)
+            used = B[:, B.any(dim=0)].to(request.dtype)
+            return GramOperator(used, names=self.panel.names)
 
         return counted
 
@@ -136,18 +147,25 @@ def ranked_request(panel: Panel, options: Mapping[str, Any]) -> TailRequest | No
     return request if request.by_ranks else None
 
 
-def _standardized(X: np.ndarray, counts: np.ndarray) -> np.ndarray | None:  # (n, D)
+def _standardized(X: Tensor, counts: Tensor) -> Tensor | None:  # (n, D)
     """Rows of weighted mean zero and weighted length one, columns times sqrt(counts).
 
     None if a row is constant in the sample.
     """
-    X = X - (X @ counts / counts.sum())[:, None]
-    X *= np.sqrt(counts)
-    sizes = np.sqrt(np.einsum("it,it->i", X, X))
-    if not (sizes > 0).all():
-        return None
-    X /= sizes[:, None]
-    return X
+    X = X - (X @ (counts / counts.sum()))[:, None]
+    X *= counts.sqrt()
+    sizes = torch.linalg.vector_norm(X, dim=1, keepdim=True)
+    return X.div_(sizes) if bool((sizes > 0).all()) else None
+
+
+def _products_of_rows(Z: Tensor) -> Tensor:  # (n, D) -> (n, n)
+    """Z Zᵀ, of which only the strips up to the diagonal are computed."""
+    n = len(Z)
+    out = torch.empty(n, n, dtype=Z.dtype)
+    for part in row_chunks(n, STRIP, STRIP**2):
+        torch.mm(Z[part], Z[: part.stop].T, out=out[part, : part.stop])
+        out[: part.start, part] = out[part, : part.start].T
+    return out
 
 
 @dataclass(frozen=True)
@@ -155,7 +173,7 @@ class _Places:
     """Where each observation lies in the sorted observations of its instrument.
 
     Attributes:
-        order: (n, T) the rows in ascending order.
+        order: (n·T,) the rows in ascending order, instrument after instrument.
         below, upto: (n, T) number of smaller observations, and of those up to the same value;
             ``upto`` is None where no two are equal.
     """
@@ -180,17 +198,17 @@ class _Places:
             upto = np.empty_like(order)
             np.put_along_axis(upto, order, last[:, ::-1] + 1, axis=1)
         equal = None if upto is None else torch.from_numpy(upto)
-        return cls(torch.from_numpy(order), torch.from_numpy(below), equal)
+        return cls(torch.from_numpy(order.astype(np.int32).ravel()), torch.from_numpy(below), equal)
 
-    def ranks(self, days: np.ndarray, counts: np.ndarray) -> np.ndarray:  # (n, D)
-        """Average ranks, in a sample that has each of these rows so many times."""
-        n, T = self.order.shape
-        each = torch.zeros(T, dtype=torch.float64)
-        chosen, often = torch.from_numpy(days), torch.from_numpy(counts)
-        each[chosen] = often
-        total = torch.zeros(n, T + 1, dtype=torch.float64)
-        torch.cumsum(each[self.order], dim=1, out=total[:, 1:])
-        below = total.gather(1, self.below[:, chosen])
-        upto = below + often if self.upto is None else total.gather(1, self.upto[:, chosen])
-        found: np.ndarray = (below + upto).add_(1).div_(2).numpy()
-        return found
+    def twice_ranks(self, days: Tensor, counts: Tensor) -> Tensor:  # (n, D)
+        """Twice the average ranks, in a sample that has each of these rows so many times."""
+        n, T = self.below.shape
+        often = counts.to(torch.int32)
+        each = torch.zeros(T, dtype=torch.int32).index_copy_(0, days, often)
+        total = torch.zeros(n, T + 1, dtype=torch.int32)
+        found = each.index_select(0, self.order).view(n, T)
+        torch.cumsum(found, dim=1, dtype=torch.int32, out=total[:, 1:])
+        below = total.gather(1, self.below).index_select(1, days)
+        if self.upto is None:
+            return below.mul_(2).add_(often).add_(1)
+        return total.gather(1, self.upto).index_select(1, days).add_(below).add_(1)

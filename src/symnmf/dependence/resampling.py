@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from symnmf.numerics import numpy_stream
 from symnmf.options import whole_number
@@ -113,12 +115,21 @@ class Resamples:
             ... ).round(2).ravel()
             array([0.18, 0.72])
         """
-        most = 1 - 1e-6
-        spread = np.arctanh(np.clip(sample, -most, most)).std(axis=0, ddof=1)
-        width = self.quantile(level) * spread
-        middle = np.arctanh(np.clip(found, -most, most))
-        ends: np.ndarray = np.tanh(np.stack([middle - width, middle + width]))
-        return ends
+        spread = AtanhSpread(torch.from_numpy(np.asarray(found)))
+        for one in sample:
+            spread.add(torch.from_numpy(np.asarray(one)))
+        return self.around_spread(spread, level)
+
+    def around_spread(self, spread: AtanhSpread, level: float) -> np.ndarray:  # (2, …)
+        """:meth:`around` of samples that were added one by one, none of which is kept.
+
+        Arguments:
+            spread: the estimates, and the spread of the samples about them.
+            level: coverage of the intervals.
+        """
+        width = self.quantile(level) * spread.deviation()
+        ends = torch.stack([spread.middle - width, spread.middle + width]).tanh_()
+        return np.asarray(ends.numpy())
 
     def percentiles(
         self, found: np.ndarray, sample: np.ndarray, level: float
@@ -195,3 +206,46 @@ class Resamples:
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.rows(draw) for draw in range(self.draws))
+
+
+class AtanhSpread:
+    """Spread of samples of dependences from 0 to 1, on the scale of atanh, without keeping them.
+
+    The differences from the atanh of the estimates, and their squares, are summed in float64.
+
+    Arguments:
+        found: the estimates.
+
+    Example:
+        >>> spread = AtanhSpread(torch.tensor([0.5]))
+        >>> for one in (0.4, 0.6):
+        ...     spread.add(torch.tensor([one]))
+        >>> round(float(spread.deviation()), 3)  # atanh(0.6) − atanh(0.4) = 0.2695, over sqrt(2)
+        0.191
+    """
+
+    def __init__(self, found: Tensor):
+        self.middle = _atanh(found).to(torch.float64)
+        self.count = 0
+        self._sum = torch.zeros_like(self.middle)
+        self._squares = torch.zeros_like(self.middle)
+
+    def add(self, sample: Tensor) -> None:
+        """Count one more sample."""
+        difference = _atanh(sample).to(torch.float64).sub_(self.middle)
+        self.count += 1
+        self._sum += difference
+        self._squares.addcmul_(difference, difference)
+
+    def deviation(self) -> Tensor:
+        """Standard deviation of the samples; NaN for fewer than two."""
+        if self.count < 2:
+            return torch.full_like(self._sum, torch.nan)
+        rest = self._squares - self._sum.square() / self.count
+        return rest.clamp_(min=0).div_(self.count - 1).sqrt_()
+
+
+def _atanh(values: Tensor) -> Tensor:
+    """The scale on which the spread hardly depends on the dependence; 1 has a finite value."""
+    most = 1 - 1e-6
+    return values.clamp(-most, most).atanh_()

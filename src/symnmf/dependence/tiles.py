@@ -10,8 +10,9 @@ from torch import Tensor
 
 from symnmf.numerics import product64
 
-#: Side of the square tiles of S.
-TILE_ROWS = 1024
+#: Side of the square tiles of S on disk, and of those in memory: several passes over such a tile
+#: in float64 stay in the cache of a core, and half of the tiles on the diagonal is little work.
+TILE_ROWS, TILE_IN_MEMORY = 1024, 384
 
 
 def upper_tiles(scores: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
@@ -21,10 +22,21 @@ def upper_tiles(scores: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
         Rows, columns and values of each tile.
     """
     n, samples = scores.shape
-    for a in range(0, n, TILE_ROWS):
-        for b in range(a, n, TILE_ROWS):
-            rows, columns = slice(a, min(a + TILE_ROWS, n)), slice(b, min(b + TILE_ROWS, n))
-            yield rows, columns, product64(scores[rows], scores[columns]).div_(samples)
+    for rows, columns in upper_places(n):
+        yield rows, columns, product64(scores[rows], scores[columns]).div_(samples)
+
+
+def upper_places(n: int) -> Iterator[tuple[slice, slice]]:
+    """Rows and columns of the tiles of an n×n matrix in its upper triangle, row after row.
+
+    Example:
+        >>> [(rows.start, columns.start) for rows, columns in upper_places(500)]
+        [(0, 0), (0, 384), (384, 384)]
+    """
+    side = TILE_IN_MEMORY
+    for a in range(0, n, side):
+        for b in range(a, n, side):
+            yield slice(a, min(a + side, n)), slice(b, min(b + side, n))
 
 
 def absolute(

@@ -10,9 +10,10 @@ import torch
 
 from symnmf.data.panel import Panel
 from symnmf.defaults import FRACTIONS, TAIL_ESTIMATOR
-from symnmf.dependence.correlation import abs_from_product
+from symnmf.dependence.correlation import abs_from_tiles
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.dependence.tail_weights import tail_weights
+from symnmf.dependence.tiles import upper_places
 from symnmf.errors import InvalidInput, spelled
 from symnmf.operators import DenseOperator, SymmetricOperator
 
@@ -80,7 +81,9 @@ def weighted_dependence(
     if dependence == "correlation":
         X = panel.values - share @ panel.values
         X = X * np.sqrt(share * len(share))[:, None]
-        return abs_from_product(torch.from_numpy(_correlation(X)), _rows(X), panel.names)
+        R = torch.from_numpy(_correlation(X))
+        tiles = ((*place, R[place]) for place in upper_places(len(R)))
+        return abs_from_tiles(tiles, _rows(X), panel.names)
     lower = options.get("tail", "lower") == "lower"
     q = float(options.get("q") or FRACTIONS["semicorrelation"])
     W = tail_weights(weighted_ranks(-panel.values if lower else panel.values, share), q)

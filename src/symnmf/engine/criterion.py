@@ -178,6 +178,16 @@ class RunMonitor:
         assert H is not None
         return self.bounds.collapsed(check.error, H)
 
+    def holds_at(self, H: Tensor, SH: Tensor) -> bool:
+        """Whether a run that begins at H, and gains nothing there, would converge at once.
+
+        The gradient meets its gate, and H is not collapsed and leaves no groups out. Nothing is
+        added to the history.
+        """
+        error, (kkt, gate) = self.problem.error(H, SH), self._kkt(H, SH)
+        settled = kkt < gate and not self.bounds.leaves_groups(error)
+        return settled and not self.bounds.collapsed(error, H)
+
     def given_up(self) -> bool:
         """Whether there was no progress for ``patience`` checks."""
         return not self.monitor.paper and self.quiet >= self.monitor.patience

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from symnmf.data.panel import Panel
-from symnmf.dependence.correlation import abs_from_product
+from symnmf.dependence.correlation import abs_from_tiles
+from symnmf.dependence.tiles import upper_places
 from symnmf.operators import SymmetricOperator
 
 
@@ -42,14 +45,17 @@ class MovingSums:
         self.first += sign * rows.sum(dim=0)
         self.second.addmm_(rows.T, rows, alpha=sign)
 
-    def correlation(self) -> Tensor:  # (n, n)
-        """The correlation matrix of the window."""
+    def correlation(self) -> Iterator[tuple[slice, slice, Tensor]]:
+        """Rows, columns and values of the tiles of the correlation in its upper triangle."""
         count = self.stop - self.begin
-        R = self.second - torch.outer(self.first, self.first) / count
-        size = R.diagonal().clamp(min=0).sqrt()
-        return R.div_(size).div_(size[:, None])
+        size = (self.second.diagonal() - self.first * self.first / count).clamp(min=0).sqrt()
+        for rows, columns in upper_places(len(size)):
+            tile = self.second[rows, columns] - torch.outer(
+                self.first[rows], self.first[columns]
+            ).div_(count)
+            yield rows, columns, tile.div_(size[columns]).div_(size[rows, None])
 
     def operator(self, panel: Panel) -> SymmetricOperator:
         """|R| as :func:`symnmf.abs_correlation` estimates it from these rows."""
         X = self.X[self.begin : self.stop].T.clone()
-        return abs_from_product(self.correlation(), X, panel.names)
+        return abs_from_tiles(self.correlation(), X, panel.names)

@@ -37,10 +37,14 @@ from symnmf.grouping.windows import Rolling, Window
 from symnmf.numerics import numpy_stream
 from symnmf.operators import SymmetricOperator
 from symnmf.options import choice, whole_number
+from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.worker_threads import Meanwhile, one_ahead
 
-#: Cold starts of a window that also starts from the window before.
-CARRIED_STARTS = 2
+#: Cold starts of a window that also starts from the window before, without what the other windows
+#: have: further draws of k-means, seeds that lost the race of the first start, and the next best
+#: factors at the end. These double the time of a fit, and change the mean error of windows of US
+#: stocks by 0.002 % of it.
+CARRIED_STARTS, CARRIED = 2, Schedule(kmeans_draws=1, pool_size=1, finish_starts=1)
 
 
 def rolling(
@@ -207,7 +211,7 @@ class Refit:
         problem = Problem(self.how(panel), self.k, self.seed, warm_start=start)
         starts = self.n_init if self.n_init is not None else CARRIED_STARTS
         with unreported():
-            result = run(problem, Request.of(n_init=starts), handle_interrupt=False)
+            result = run(problem, _request(problem, starts), handle_interrupt=False)
         self._vectors = problem.spectrum.vectors
         if before is None:
             return result
@@ -222,7 +226,13 @@ def _fit(problem: Problem, n_init: int | None) -> Result:
         starts = N_INIT if problem.warm_start is None else CARRIED_STARTS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AmbiguousWarning)  # one warning follows for all windows
-        return run(problem, Request.of(n_init=starts), handle_interrupt=False)
+        return run(problem, _request(problem, starts), handle_interrupt=False)
+
+
+def _request(problem: Problem, starts: int) -> Request:
+    """A fit with so many cold starts, which are shorter where there is a warm one."""
+    schedule = None if problem.warm_start is None else CARRIED
+    return replace(Request.of(n_init=starts), schedule=schedule)
 
 
 def _in_order_of(result: Result, before: Window) -> Result:

@@ -14,19 +14,20 @@ import torch
 from torch import Tensor
 
 from symnmf.core.certificate import AGREED
-from symnmf.core.labels import adjusted_rand, group_numbers, indicator
+from symnmf.core.labels import adjusted_rand, group_numbers, hard_labels, indicator
 from symnmf.core.problem import Problem, WarmStart
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.defaults import FITTED_RESAMPLES
 from symnmf.dependence import estimate
 from symnmf.dependence.resampled_rows import ResampledRows
-from symnmf.dependence.resampling import Resamples
+from symnmf.dependence.resampling import AtanhSpread, Resamples
 from symnmf.errors import InvalidInput
 from symnmf.grouping.comparison import align
 from symnmf.grouping.portfolio_risk import check_panel
-from symnmf.many_problems import fit_similar
+from symnmf.many_problems import similar_factors
 from symnmf.numerics import SMALL_PRODUCT
+from symnmf.operators import SymmetricOperator
 from symnmf.resources import require_memory
 from symnmf.worker_threads import in_order
 
@@ -184,9 +185,9 @@ def bootstrap(
     k = result.H.shape[1]
     together = torch.zeros(n, n)
     loadings = np.empty((draws, n, k), dtype=np.float32)
-    entries = np.empty((draws, n, n), dtype=np.float32) if n <= MAX_INTERVALS else None
+    samples = Samples(panel, result, dependence, options, n <= MAX_INTERVALS)
+    entries = AtanhSpread(samples.S.to_dense().cpu()) if n <= MAX_INTERVALS else None
     mine, agreed = result.labels().cpu(), []
-    samples = Samples(panel, result, dependence, options, entries is not None)
     size = max(1, min(BATCH, BATCH_ENTRIES // n**2))
     rows = _batches(enumerate(resamples, start=seed), size)
     jobs = (partial(samples.fit, batch) for batch in rows)
@@ -194,12 +195,12 @@ def bootstrap(
         warnings.simplefilter("ignore")  # the groups of a sample are not reported
         threads = None if n * n * k <= SMALL_PRODUCT else 1
         fits = chain.from_iterable(in_order(jobs, threads))
-        for draw, (fit, dense) in enumerate(fits):
-            labels = fit.labels().cpu()
+        for draw, (H, S) in enumerate(fits):
+            labels = hard_labels(H)[0].cpu()
             agreed.append(adjusted_rand(mine, labels))
-            loadings[draw] = fit.H[:, align(fit.H, result.H)].cpu().numpy()
-            if entries is not None:
-                entries[draw] = dense
+            loadings[draw] = H[:, align(H, result.H)].cpu().numpy()
+            if entries is not None and S is not None:
+                entries.add(S.to_dense().cpu())
             member = indicator(labels, k, torch.float32)
             together.addmm_(member, member.T)
     together /= draws
@@ -217,25 +218,11 @@ def bootstrap(
         draws,
         resamples.block,
         np.maximum(resamples.percentiles(result.H.cpu().numpy(), loadings, level), 0.0),
-        None if entries is None else _around(panel, dependence, options, resamples, entries, level),
+        None if entries is None else np.maximum(resamples.around_spread(entries, level), 0.0),
         level,
         float(np.mean(agreed)),
         labels.numpy(),
     )
-
-
-def _around(
-    panel: Panel,
-    dependence: str,
-    options: dict[str, Any],
-    resamples: Resamples,
-    entries: np.ndarray,
-    level: float,
-) -> np.ndarray:  # (2, n, n)
-    """Ends of the intervals of the entries of S; a dependence is not negative."""
-    found = estimate(dependence, panel, **options).to_dense().cpu().numpy()
-    ends: np.ndarray = np.maximum(resamples.around(found, entries, level), 0.0)
-    return ends
 
 
 def _batches(samples: Iterator[Sample], size: int) -> Iterator[list[Sample]]:
@@ -249,7 +236,10 @@ class Samples:
 
     Arguments:
         panel, result, dependence, options: as for :func:`bootstrap`.
-        with_entries: whether the entries of S are wanted.
+        with_matrices: whether the matrices of the samples are wanted.
+
+    Attributes:
+        S: the estimate of the whole panel.
     """
 
     def __init__(
@@ -258,23 +248,26 @@ class Samples:
         result: Result,
         dependence: str,
         options: dict[str, Any],
-        with_entries: bool,
+        with_matrices: bool,
     ):
         self.estimate = ResampledRows(panel, dependence, options)
-        self.with_entries, self.k = with_entries, result.H.shape[1]
+        self.with_matrices = with_matrices
+        self.S, self.k = estimate(dependence, panel, **options), result.H.shape[1]
         self.warm_start: WarmStart | None = None
         if bool(result.H.any()):
-            S = estimate(dependence, panel, **options)
-            H = result.H.to(dtype=S.dtype, device=S.device)
-            self.warm_start = WarmStart(H, Problem(S, self.k).spectrum.vectors)
+            H = result.H.to(dtype=self.S.dtype, device=self.S.device)
+            self.warm_start = WarmStart(H, Problem(self.S, self.k).spectrum.vectors)
 
-    def fit(self, samples: Sequence[Sample]) -> list[tuple[Result, np.ndarray | None]]:
-        """The fits of some samples, and the entries of their S if they are wanted.
+    def fit(self, samples: Sequence[Sample]) -> list[tuple[Tensor, SymmetricOperator | None]]:
+        """The factors of some samples, with their S if it is wanted.
 
         Arguments:
             samples: seed and rows of the panel of each of them.
         """
-        made = [(seed, self.estimate(rows)) for seed, rows in samples]
-        problems = [Problem(S, self.k, seed, warm_start=self.warm_start) for seed, S in made]
-        dense = [S.to_dense().cpu().numpy() if self.with_entries else None for _, S in made]
-        return list(zip(fit_similar(problems), dense, strict=True))
+        made = [self.estimate(rows) for _, rows in samples]
+        problems = [
+            Problem(S, self.k, seed, warm_start=self.warm_start)
+            for (seed, _), S in zip(samples, made, strict=True)
+        ]
+        wanted = made if self.with_matrices else [None] * len(made)
+        return list(zip(similar_factors(problems), wanted, strict=True))

@@ -27,7 +27,7 @@ FITTED = Schedule(admm_max_steps=0, poor_excess=float("inf"), polish_max_steps=0
 
 def fitted_starts(
     problems: Sequence[Problem], penalty: float = 2.0, schedule: Schedule | None = None
-) -> list[Tensor] | None:
+) -> list[tuple[Tensor, Tensor]] | None:
     """A factor for each of several problems of one size, fitted to its surrogate.
 
     Each problem has its warm start, if it has one, and two fresh seeds: of one draw of k-means in
@@ -40,8 +40,9 @@ def fitted_starts(
         schedule: constants of the trials and of the Newton steps.
 
     Returns:
-        The factors (n, k); None where they cannot be made together: k is 1, n is large, a
-        surrogate is a large S itself, or a row has no direction in an embedding.
+        The factors (n, k), each with its product with S; None where they cannot be made together:
+        k is 1, n is large, a surrogate is a large S itself, or a row has no direction in an
+        embedding.
     """
     schedule = schedule or Schedule()
     n, k = problems[0].S.n, problems[0].k
@@ -66,7 +67,7 @@ def fitted_starts(
     if isinstance(T, Sketches):
         S = Matrices(tuple(problem.S for problem in problems))
         pool = _polished(Pool.of_rows(S, pool.H), S, T, frob_sq, schedule)
-    return [pool.factor(m) for m in range(len(problems))]
+    return [(pool.factor(m), pool.product(m)) for m in range(len(problems))]
 
 
 def _polished(pool: Pool, S: Operators, T: Operators, frob_sq: Tensor, schedule: Schedule) -> Pool:
