@@ -49,8 +49,8 @@ GRAPH: dict[str, tuple[str, str]] = {
         "exact cases, which solver, step sizes, what a run needs",
         "errors operators core solvers",
     ),
-    "factorization many_problems": (
-        "the front door for a matrix, and for many",
+    "fit_request factorization many_problems": (
+        "what is asked of a fit; the front door for a matrix, and for many",
         "errors storage distributed operators core solvers engine planning",
     ),
     "grouping": (

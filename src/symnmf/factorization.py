@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import perf_counter
@@ -21,12 +21,13 @@ from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.core.result_warnings import is_reported, warn_of_result, warn_of_single_events
 from symnmf.core.solver import Solver
-from symnmf.defaults import N_INIT, SEED, SOLVER, default_starts, max_iterations
+from symnmf.defaults import SEED, SOLVER, max_iterations
 from symnmf.distributed.agreement import digest_of
 from symnmf.distributed.environment import processes_on_this_machine
 from symnmf.engine import Callback, JsonProgress, Monitor, Progress, certify_exact, solve
 from symnmf.engine.driver import require_checkpoint
 from symnmf.errors import InvalidInput, called
+from symnmf.fit_request import Request
 from symnmf.numerics import one_thread_if_small
 from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.operators.conversion import frame_names
@@ -37,8 +38,7 @@ from symnmf.options import whole_number
 from symnmf.planning.recommendation import Recommendation, advise
 from symnmf.planning.requirements import require_workspace
 from symnmf.planning.tuning import AUTO, starts_agree, tuned_options
-from symnmf.solvers.registry import DEFAULT, find, make_solver, published_options
-from symnmf.solvers.sketch_schedule import Schedule
+from symnmf.solvers.registry import find, make_solver, published_options
 from symnmf.solvers.sketched import Sketched
 from symnmf.storage.checkpoint import Checkpoint
 
@@ -220,59 +220,6 @@ def _observed_problem(
             warnings.simplefilter("ignore")  # what is returned has warnings of its own
             problem = ObservedProblem(S, k, seed, completed_fit(S, problem.k, problem.seed, fit))
     return problem, request
-
-
-@dataclass(frozen=True)
-class Request:
-    """Which solver to run: chosen by rule, by name, or given as an object.
-
-    Attributes:
-        name: name in the registry, ``"auto"``, or the name of the class of ``instance``.
-        n_init: number of starts.
-        options: hyper-parameters by name.
-        instance: solver object of the caller, if any.
-        schedule: constants of the sketched solver, where it is the one; by default its own.
-    """
-
-    name: str = SOLVER
-    n_init: int = N_INIT
-    options: dict[str, Any] = field(default_factory=dict)
-    instance: Solver[Any] | None = None
-    schedule: Schedule | None = None
-
-    @classmethod
-    def of(
-        cls,
-        solver: str | Solver[Any] = SOLVER,
-        n_init: int | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> Request:
-        """Validate the arguments of the caller and build the request.
-
-        Raises:
-            InvalidInput: the solver or one of its options cannot be used.
-        """
-        options = dict(options or {})
-        starts = default_starts(solver)
-        if n_init is not None:
-            starts = whole_number("n_init", n_init, 1, 10_000)
-        if isinstance(solver, Solver):
-            if options:
-                raise InvalidInput(
-                    next(iter(options)),
-                    "was given together with a solver object",
-                    "Set the options of the solver when you construct it",
-                )
-            return cls(type(solver).__name__, starts, {}, solver)
-        given = {option: value for option, value in options.items() if value != AUTO}
-        make_solver(DEFAULT if solver == AUTO else solver, **given)
-        return cls(solver, starts, options)
-
-    @property
-    def start(self) -> str:
-        """The start factor that the solver asks for."""
-        named = self.instance is None and self.name != AUTO
-        return find(self.name).start if named else "random"
 
 
 def run(

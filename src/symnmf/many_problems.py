@@ -17,7 +17,8 @@ from symnmf.core.solver import Solver
 from symnmf.defaults import SEED, SOLVER
 from symnmf.engine.criterion import Monitor
 from symnmf.errors import InvalidInput
-from symnmf.factorization import Request, run
+from symnmf.factorization import run
+from symnmf.fit_request import Request
 from symnmf.numerics import SMALL_PRODUCT
 from symnmf.operators import as_operator
 from symnmf.solvers.sketch_many import FITTED, fitted_starts

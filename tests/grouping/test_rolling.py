@@ -60,11 +60,11 @@ def test_windows_cover_the_table():
 def test_only_windows_with_a_warm_start_are_fitted_from_fewer_seeds(warm):
     found = rolling(sp500_prices().pct_change().dropna(), 2000, 2000, 4, warm=warm, draws=0)
     seeds = [w.result.options["schedule"]["pool_size"] for w in found.windows]
-    starts = [w.result.certificate.starts for w in found.windows]
+    starts = [w.result.options["n_init"] for w in found.windows]
     few, many = CARRIED.pool_size, Schedule().pool_size
     assert few < many
     assert seeds == [many] + [few if warm else many] * (len(seeds) - 1)
-    assert starts == [5] + [3 if warm else 5] * (len(seeds) - 1)
+    assert starts == [5] + [2 if warm else 5] * (len(seeds) - 1)
 
 
 @pytest.mark.parametrize("dependence", ["correlation", "tail"])

@@ -17,7 +17,8 @@ from symnmf.core.labels import group_numbers, indicator
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
 from symnmf.errors import InvalidInput
-from symnmf.factorization import Request, run
+from symnmf.factorization import run
+from symnmf.fit_request import Request
 from symnmf.grouping.naming import names_of
 from symnmf.operators import as_operator
 from symnmf.options import whole_number

@@ -20,7 +20,8 @@ from symnmf.core.result_warnings import unreported
 from symnmf.data.panel import Panel, read_panel
 from symnmf.defaults import DEPENDENCES, N_INIT
 from symnmf.errors import AmbiguousWarning, InvalidInput, called
-from symnmf.factorization import Request, run
+from symnmf.factorization import run
+from symnmf.fit_request import Request
 from symnmf.grouping.break_test import DRAWS
 from symnmf.grouping.comparison import align
 from symnmf.grouping.joint_crashes import window_dependence

@@ -18,7 +18,8 @@ from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.independence import mean_entry, recorded_options
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.errors import InvalidInput
-from symnmf.factorization import Request, run
+from symnmf.factorization import run
+from symnmf.fit_request import Request
 from symnmf.grouping.between_groups import cohesion
 from symnmf.grouping.panel_versions import Estimator, common_factor_only, rotated
 from symnmf.grouping.portfolio_risk import check_panel

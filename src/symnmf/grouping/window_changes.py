@@ -15,7 +15,8 @@ from symnmf.core.result_warnings import unreported
 from symnmf.data.panel import Panel
 from symnmf.dependence.resampling import shuffled_blocks
 from symnmf.errors import SymnmfError
-from symnmf.factorization import Request, run
+from symnmf.factorization import run
+from symnmf.fit_request import Request
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
 from symnmf.grouping.break_search import Break, BreakSearch, named_movers, usable_windows
 from symnmf.grouping.break_test import BLOCK, DRAWS, FALSE_ALARMS, ChangeTest, block_length
