@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import mode
 
 import pandas as pd
 
@@ -63,6 +64,12 @@ class NameTable:
         """The column of names by its heading."""
         return self.headed(NAME_COLUMNS)
 
+    def with_first_line(self) -> NameTable:
+        """The table whose first line is no heading, but a row as the others."""
+        columns = [[h, *cells] for h, cells in zip(self.headings, self.columns, strict=True)]
+        places = ["the first line", *self.places]
+        return replace(self, headings=[""] * len(columns), columns=columns, places=places)
+
     def check_no_observations(self, first: int, second: int) -> None:
         """Raise an error for a table of dates and numbers, which gives nothing to a name."""
         names, cells = self.columns[first], self.columns[second]
@@ -83,15 +90,15 @@ def _text_rows(path: Path, what: str) -> tuple[list[str], list[list[str]], list[
     if cells is None:
         return None
     rows = [[cell.strip() for cell in cells.row(i)] for i in range(len(cells))]
-    width = max(map(len, rows))
-    if width > 1 and len(rows[0]) < 2:
-        raise InvalidFile(
-            str(path),
-            f"line {cells.numbers[0]} has {len(rows[0])} cell",
-            f"Write a name and a {what} in each line",
-        )
-    padded = [(row + [""] * width)[:width] for row in rows]
-    places = [f"{cells.unit} {n}" for n in cells.numbers]
+    widths = [len(row) for row in rows]
+    usual = mode([n for n in widths if n > 1] or [1])
+    begin = next((i for i, n in enumerate(widths) if n > max(1, 0.5 * usual)), 0)
+    rest = list(range(begin, len(rows)))
+    if usual > 2:  # notes below the table, and headings of its parts, have one cell
+        rest = [i for i in rest if sum(map(bool, rows[i])) > 1]
+    width = max(len(rows[i]) for i in rest)
+    padded = [(rows[i] + [""] * width)[:width] for i in rest]
+    places = [f"{cells.unit} {cells.numbers[i]}" for i in rest]
     headings = padded[0]
     if what == "weight" and any(map(is_number_text, headings[1:])):
         headings = [""] * width  # the first line is a position

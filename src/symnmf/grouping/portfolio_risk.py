@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from symnmf.dependence.tail import tail_dependence
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.dependence.tail_request import signed_for
 from symnmf.display import html_table
-from symnmf.errors import InvalidInput, MarginWarning
+from symnmf.errors import DataWarning, InvalidInput, MarginWarning
 from symnmf.grouping.naming import by_name, names_of
 from symnmf.grouping.tail_factors import continued_loadings
 from symnmf.operators import SymmetricOperator
@@ -31,6 +32,12 @@ TAIL_INDEX, INDEX_TOLERANCE = 2.0, 0.5
 
 #: Share of the observations that form the tail.
 TAIL_SHARE = 0.05
+#: Names of positions in money, which has no returns; codes of currencies stand for it too.
+CASH = re.compile(
+    r"(.*\W)?cash(\W.*)?|(USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|HKD|SGD|CNY)( .*)?|liquidität|"
+    r"liquidités|money market( .*)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -280,9 +287,20 @@ def numbers_of(
     values = by_name(values)
     if isinstance(values, Mapping):
         unknown = [name for name in values if name not in set(names)]
+        cash = [name for name in unknown if argument == "weights" and CASH.fullmatch(str(name))]
+        if cash:
+            words = ", ".join(map(repr, cash[:5]))
+            warnings.warn(
+                f"{words} left out: cash carries no risk of the instruments",
+                DataWarning,
+                stacklevel=2,
+            )
+        unknown = [name for name in unknown if name not in cash]
         if unknown:
+            listed = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+            words = "was" if len(unknown) == 1 else "were"
             raise InvalidInput(
-                argument, f"{unknown[0]!r} was not in the fit", "Pass names of the fit"
+                argument, f"{listed} {words} not in the fit", "Pass names of the fit"
             )
         without = [name for name in names if name not in values]
         if without and missing is None:
