@@ -71,7 +71,7 @@ def test_amounts_of_money_are_weights_in_another_unit(read):
         ("ticker,weight\nA,heavy\n", "the weight of 'A' is 'heavy'"),
         ("ticker,weight\nA,\n", "gives no name a weight"),
         ("ticker\nA\n", "has 1 column"),
-        ("ticker,weight\nA,50%\nB,0.5\n", "some weights have a percent sign and others do not"),
+        ("ticker,weight\nA,50%\nB,30\n", "some weights have a percent sign and others do not"),
         ("ticker,weight\nA,0.5\n,0.2\n", "line 3 has a weight and no name"),
         ('ticker,weight\nA,"1,234"\nB,950\n', "may be a whole number above a thousand"),
         ("date,x\n2020-01-01,0.1\n2020-01-02,0.2\n", "holds dates and numbers"),
@@ -127,7 +127,8 @@ def test_classes_are_found(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("ticker,weight\nA,0.5\nB,0.2\n", "holds numbers, such as '0.5' for 'A'"),
+        ("ticker,x\nA,0.5\nB,0.2\n", "holds numbers, such as '0.5' for 'A'"),
+        ("ticker,shares\nA,10\nB,10\nC,20\n", "the column 'shares' holds numbers"),
         (",A,B,C\nA,1.0,0.2,0.3\nB,0.2,1.0,0.4\nC,0.3,0.4,1.0\n", "these are no classes"),
         ("ticker,name\nA,Alpha\nB,Beta\nC,Gamma\n", "a class of its own for every name"),
     ],

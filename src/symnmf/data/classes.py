@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
-from symnmf.data.name_tables import NameTable
+from symnmf.data.name_tables import AMOUNT_WORDS, OTHER_WORDS, WEIGHT_WORDS, NameTable, spoken
 from symnmf.data.number_text import is_number_text
 from symnmf.display import counted
 from symnmf.errors import DataWarning, InvalidFile
@@ -46,6 +46,7 @@ def read_classes(path: str | Path) -> dict[str, str]:
     unknown = table.names_column() is None and table.headed(CLASS_COLUMNS) is None
     if unknown and table.headings[second] in table.columns[second]:
         table = table.with_first_line()
+    _check_heading(table, second)
     found: dict[str, str] = {}
     empty = 0
     rows = zip(table.columns[first], table.columns[second], table.places, strict=True)
@@ -69,6 +70,20 @@ def read_classes(path: str | Path) -> dict[str, str]:
             stacklevel=2,
         )
     return found
+
+
+def _check_heading(table: NameTable, column: int) -> None:
+    """Raise an error for a column of numbers such as prices and weights."""
+    heading, cells = table.headings[column], table.columns[column]
+    known = table.headed(CLASS_COLUMNS) is None and any(
+        words.search(spoken(heading)) for words in (WEIGHT_WORDS, AMOUNT_WORDS, OTHER_WORDS)
+    )
+    if known and any(map(is_number_text, cells)):
+        raise InvalidFile(
+            str(table.path),
+            f"the column {heading!r} holds numbers and no classes",
+            "Pass a table with a name and a class in each line, with a heading such as 'sector'",
+        )
 
 
 def _check_shared(path: str | Path, found: dict[str, str]) -> None:

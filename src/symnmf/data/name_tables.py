@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mode
@@ -14,6 +15,20 @@ from symnmf.data.file_formats import read_file, read_rows
 from symnmf.data.long_tables import NAME_COLUMNS
 from symnmf.data.number_text import is_number_text
 from symnmf.errors import InvalidFile
+
+#: Headings of weights, and of amounts of money, which are weights in another unit.
+WEIGHT_WORDS = re.compile(
+    r"\b(weights?|weighting|wgt|wt|allocations?|gewicht\w*|poids|peso|anteil)\b|^(w|%|pct)$|"
+    r"(%|\b(percent|pct|share)) of (?!change)"
+)
+AMOUNT_WORDS = re.compile(
+    r"\b(value|exposure|notional|mv|mkt val|nav|amount|kurswert|marktwert|valeur|valor|valore)\b"
+)
+#: Headings of numbers that are no weights.
+OTHER_WORDS = re.compile(
+    r"\b(price|close|last|mark|shares|quantity|qty|units|volume|margin|confidence|beta|rank|id|no|"
+    r"number|account|cost|basis|gains?|loss|change|yield|mult|pos|stück|kurs)\b|p/l|p&l"
+)
 
 
 @dataclass(frozen=True)
@@ -76,11 +91,10 @@ class NameTable:
         dates = sum(way_of(name) is not None for name in names)
         fractions = sum("." in cell and is_number_text(cell) for cell in cells)
         if names and dates > 0.8 * len(names) and fractions > 0.8 * len(cells):
-            folder = "the folder of a run, or " if self.what == "class" else ""
             raise InvalidFile(
                 str(self.path),
                 f"holds dates and numbers such as {names[-1]!r} and {cells[-1]!r}",
-                f"Pass {folder}a table with a name and a {self.what} in each line",
+                f"Pass a table with a name and a {self.what} in each line",
             )
 
 
@@ -119,3 +133,8 @@ def _frame(path: Path) -> tuple[list[str], list[list[str]], list[str]]:
 
 def _texts(column: pd.Series) -> list[str]:
     return ["" if c is None or c != c else str(c).strip() for c in column]
+
+
+def spoken(heading: str) -> str:
+    """A heading in small letters, with its words apart: PercentOfNAV is percent of nav."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading).lower().strip()

@@ -8,24 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from symnmf.data.classes import CLASS_COLUMNS
-from symnmf.data.name_tables import NameTable
+from symnmf.data.name_tables import AMOUNT_WORDS, OTHER_WORDS, WEIGHT_WORDS, NameTable, spoken
 from symnmf.data.number_text import NumberStyle, find_style
 from symnmf.display import counted
 from symnmf.errors import DataWarning, InvalidFile, InvalidTable
 
-#: Headings of weights, and of amounts of money, which are weights in another unit.
-WEIGHT_WORDS = re.compile(
-    r"\b(weights?|weighting|wgt|wt|allocations?|gewicht\w*|poids|peso|anteil)\b|^(w|%|pct)$|"
-    r"(%|\b(percent|pct|share)) of (?!change)"
-)
-AMOUNT_WORDS = re.compile(
-    r"\b(value|exposure|notional|mv|mkt val|nav|amount|kurswert|marktwert|valeur|valor|valore)\b"
-)
-#: Headings of numbers that are no weights.
-OTHER_WORDS = re.compile(
-    r"\b(price|close|last|mark|shares|quantity|qty|units|volume|margin|confidence|beta|rank|id|no|"
-    r"number|account|cost|basis|gains?|loss|change|yield|mult|pos|stück|kurs)\b|p/l|p&l"
-)
 #: Units that a heading states → what they are worth.
 UNITS = (
     (re.compile(r"\b(bps?|basis points?)\b", re.IGNORECASE), 1e-4),
@@ -37,7 +24,7 @@ TOTALS = re.compile(
     re.IGNORECASE,
 )
 #: Names that are those of no instrument.
-BARE_TOTALS = re.compile(r"((grand|account|portfolio) ?)?(sub)?totals?:?", re.IGNORECASE)
+PLAIN_TOTALS = re.compile(r"((grand|account|portfolio) ?)?(sub)?totals?:?", re.IGNORECASE)
 #: Largest difference of a total and the sum of the lines, in terms of the latter.
 TOTAL_ROUNDING = 0.01
 #: Headings and cells that tell long from short positions.
@@ -80,11 +67,15 @@ def read_weights(path: str | Path) -> dict[str, float]:
     """
     table = NameTable.read(Path(path), "weight")
     named = _names(table)
+    if len(table.columns) > 2:  # of a table of prices, no column could be the weights
+        table.check_no_observations(named, 1 if named == 0 else 0)
     column = _weights(table, named)
     table.check_no_observations(named, column)
     found: dict[str, float] = {}
     lines, empty = _lines(table, named, column)
     for line in _without_totals(lines):
+        if not line.name and not line.value:
+            continue
         if not line.name:
             raise InvalidFile(
                 str(path), f"{line.place} has a weight and no name", "Write a name in each line"
@@ -113,10 +104,10 @@ def read_weights(path: str | Path) -> dict[str, float]:
 def _lines(table: NameTable, named: int, column: int) -> tuple[list[_Line], int]:
     """The lines with a number, and how many names have none."""
     style = _style(table, column)
-    heading = _spoken(table.headings[column])
+    heading = spoken(table.headings[column])
     unit = next((size for words, size in UNITS if words.search(heading)), 1.0)
     sides = _sides(table)
-    lines, empty, signs = [], 0, set()
+    lines, empty, percent, above_one = [], 0, False, False
     rows = zip(table.columns[named], table.columns[column], table.places, strict=True)
     for i, (name, cell, place) in enumerate(rows):
         if cell in NO_WEIGHT:
@@ -130,13 +121,13 @@ def _lines(table: NameTable, named: int, column: int) -> tuple[list[_Line], int]
                 "Write a number for each name",
             )
         value, is_percent = number
-        if value:
-            signs.add(is_percent)
+        percent |= is_percent
+        above_one |= not is_percent and abs(value) > 1
         value = value if is_percent else unit * value
         if sides and sides[i] in SHORT:
             value = -abs(value)
         lines.append(_Line(name, value, place))
-    if len(signs) > 1 and unit == 1.0:
+    if percent and above_one and unit == 1.0:
         raise InvalidFile(
             str(table.path),
             "some weights have a percent sign and others do not",
@@ -150,7 +141,7 @@ def _style(table: NameTable, column: int) -> NumberStyle:
     try:
         return find_style(table.columns[column], ";")
     except InvalidTable as doubt:
-        if AMOUNT_WORDS.search(_spoken(table.headings[column])):
+        if AMOUNT_WORDS.search(spoken(table.headings[column])):
             commas = any("," in cell for cell in table.columns[column])
             return NumberStyle("." if commas else ",")
         raise InvalidFile(str(table.path), doubt.problem, "Write weights such as 0.25") from doubt
@@ -164,11 +155,11 @@ def _without_totals(lines: list[_Line]) -> list[_Line]:
     near = TOTAL_ROUNDING * sums[1]
     gone = []
     for line in totals:
-        bare = not line.name or bool(BARE_TOTALS.fullmatch(line.name))
-        if len(rest) < (1 if bare else 2) or min(abs(line.value - s) for s in sums) > near:
+        plain = not line.name or bool(PLAIN_TOTALS.fullmatch(line.name))
+        if len(rest) < (1 if plain else 2) or min(abs(line.value - s) for s in sums) > near:
             continue
         gone.append(line)
-        if not bare:
+        if not plain:
             warnings.warn(
                 f"{line.name!r} is left out: its weight is the sum of the others",
                 DataWarning,
@@ -181,14 +172,9 @@ def _sides(table: NameTable) -> list[str]:
     """Whether each position is long or short, in small letters; empty if no column says so."""
     for j, heading in enumerate(table.headings):
         cells = [cell.lower() for cell in table.columns[j]]
-        if SIDES.fullmatch(_spoken(heading)) and all(c in (*LONG, *SHORT, "") for c in cells):
+        if SIDES.fullmatch(spoken(heading)) and all(c in (*LONG, *SHORT, "") for c in cells):
             return cells
     return []
-
-
-def _spoken(heading: str) -> str:
-    """A heading in small letters, with its words apart: PercentOfNAV is percent of nav."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading).lower().strip()
 
 
 def _names(table: NameTable) -> int:
@@ -203,7 +189,7 @@ def _names(table: NameTable) -> int:
 
 def _weights(table: NameTable, named: int) -> int:
     """The column of weights: by its heading, else the only one with numbers."""
-    words = [_spoken(heading) for heading in table.headings]
+    words = [spoken(heading) for heading in table.headings]
     others = [j for j in range(len(words)) if j != named]
     for known in (WEIGHT_WORDS, AMOUNT_WORDS):
         headed = [j for j in others if known.search(words[j])]
