@@ -151,6 +151,8 @@ def fields_and_formats() -> None:
     )
     reads("one_of_two.zip", zipped({"x/prices.csv": text(), "readme.md": "notes"}), **AUTO)
     half = pd.DataFrame(S, NAMES, NAMES).where(np.tri(5, k=-1, dtype=bool))
+    other_half = pd.DataFrame(S, NAMES, NAMES).where(~np.tri(5, dtype=bool))
+    reads("m_other_half.csv", other_half.to_csv(), S, kind="matrix by itself", first=None)
     reads("m_half_dashes.csv", half.to_csv(na_rep="-"), S, kind="matrix by itself", first=None)
 
 
