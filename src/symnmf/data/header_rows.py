@@ -261,7 +261,8 @@ def _end_of_table(
     count = len(cells)
     stop = count
     while stop > max(first + 1, count - TAIL_ROWS) and _is_footer(cells.row(stop - 1), kinds):
-        if top and cells.row(stop - 1)[0] in top[0][1:]:
+        row = cells.row(stop - 1)
+        if top and row[0] in top[0][1:] and all(map(is_missing, row[1:])):
             break  # the last row of a triangle without its diagonal
         stop -= 1
     notes: list[str] = []
