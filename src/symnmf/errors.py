@@ -103,7 +103,8 @@ class InvalidInput(SymnmfError, ValueError):
 
     def __init__(self, argument: str, problem: str, remedy: str):
         self.argument, self.problem, self.remedy = argument, problem, remedy
-        super().__init__(f"{called(argument)}: {problem}. {remedy}.")
+        end = "" if remedy.endswith("?") else "."
+        super().__init__(f"{called(argument)}: {problem}. {remedy}{end}")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
         return type(self), (self.argument, self.problem, self.remedy)

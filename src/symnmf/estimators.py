@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,10 @@ from symnmf.analysis import analyse
 from symnmf.analysis.loading import load_data
 from symnmf.core.objective import off_diagonal_fit
 from symnmf.data import Panel
+from symnmf.data.plausibility import around_a_level
 from symnmf.defaults import DEPENDENCE, MAX_MISSING, MISSING, SEED, SOLVER
+from symnmf.dependence.tail_request import TooFewExtremes
+from symnmf.errors import DataWarning
 from symnmf.factorization import factorize
 from symnmf.grouping.held_out import score_on
 from symnmf.grouping.rank_selection import suggest_rank
@@ -163,6 +168,10 @@ def seed_of(random_state: Any) -> int:
 class DependenceFactors(BaseEstimator):  # type: ignore[misc]
     """Groups of instruments from a table: read, estimate the dependence, factorize, certify.
 
+    A table with fewer than 25 extreme rows, and levels in place of returns, are errors. In an array
+    without names, which is what scikit-learn passes, few extreme rows and noise around a level are
+    warnings; prices in place of returns remain an error.
+
     Arguments:
         n_components: number of groups; ``"auto"`` or None for the number that
             :func:`symnmf.suggest_rank` finds.
@@ -224,20 +233,21 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> DependenceFactors:
         """Find the groups of a table; ``y`` is ignored."""
         X = self._checked(X, reset=True)
-        self.analysis_ = analyse(
+        arguments: dict[str, Any] = {
+            "dependence": self.dependence,
+            "missing": self.missing,
+            "max_missing": self.max_missing,
+            "solver": self.solver,
+            "seed": seed_of(self.random_state),
+            "n_init": self.n_init,
+            "options": self.options,
+            "device": self.device,
+            "evidence": False,
+        }
+        k = self.n_components
+        self.analysis_ = self._lenient(
             X,
-            None if isinstance(self.n_components, str) else self.n_components,
-            kind=self.kind,
-            dependence=self.dependence,
-            dependence_options=self.dependence_options,
-            missing=self.missing,
-            max_missing=self.max_missing,
-            solver=self.solver,
-            seed=seed_of(self.random_state),
-            n_init=self.n_init,
-            options=self.options,
-            device=self.device,
-            evidence=False,
+            lambda kind, chosen: analyse(X, k, kind=kind, dependence_options=chosen, **arguments),
         )
         self.result_, self.operator_ = self.analysis_.result, self.analysis_.operator
         panel = self.analysis_.panel
@@ -261,6 +271,30 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
             self, X, dtype=np.float64, ensure_min_samples=3, ensure_min_features=2 if reset else 1,
             ensure_all_finite=finite, reset=reset,
         )  # fmt: skip
+
+    def _lenient(self, X: Any, work: Callable[[str, dict[str, Any]], Any]) -> Any:
+        """What work finds with a kind of numbers and options of the dependence.
+
+        An array without names is what scikit-learn passes, in its folds too: few extreme rows, and
+        numbers around a level that no dependence is changed by, are warnings there and no errors.
+        Prices in place of returns are an error everywhere.
+        """
+        kind, options = self.kind, dict(self.dependence_options or {})
+        if not isinstance(X, np.ndarray):
+            return work(kind, options)
+        if kind == "returns" and around_a_level(X):
+            kind = "values"
+            warnings.warn(
+                "no number is negative: taken as values around a level, not as returns",
+                DataWarning,
+                stacklevel=3,
+            )
+        try:
+            return work(kind, options)
+        except TooFewExtremes as error:
+            few = error.problem
+        warnings.warn(f"{few}: groups of so few are uncertain", DataWarning, stacklevel=3)
+        return work(kind, {**options, "allow_few": True})
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Find the groups of a table and return the label of each instrument.
@@ -289,9 +323,11 @@ class DependenceFactors(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        options = self.dependence_options or {}
-        other = load_data(
-            X, self.kind, self.dependence, options, self.missing, self.max_missing, {}
+        other = self._lenient(
+            X,
+            lambda kind, chosen: load_data(
+                X, kind, self.dependence, chosen, self.missing, self.max_missing, {}
+            ),
         ).operator
         return score_on(self.result_, self.operator_, other)
 

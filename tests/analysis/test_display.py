@@ -41,3 +41,28 @@ def test_labels_as_a_table(found):
     pd.testing.assert_series_equal(
         table["margin"], pd.Series(found.result.margins().numpy(), table.index, name="margin")
     )
+
+
+def test_results_of_arrays_are_short(found):
+    panel, result = found.panel, found.result
+    S = found.operator
+    shown = [
+        panel.summary,
+        result.certificate,
+        sn.bootstrap(panel, result, "correlation", draws=2),
+        sn.compare(result, dict.fromkeys(panel.names, "a")),
+        sn.groups(result)[0],
+        sn.group_returns(result, panel),
+        sn.hierarchy(S, [2, 3]),
+        sn.silhouette(S, result.labels()),
+        sn.spherical_kmeans(S, 3),
+        sn.suggest_rank(S),
+        sn.benchmark_matrix("tpdm", 50),
+        S.provenance,
+    ]
+    for thing in shown:
+        assert repr(thing).startswith(f"{type(thing).__name__}(")
+        assert len(repr(thing)) < 450, repr(thing)
+        assert "array([" not in repr(thing)
+        assert thing._repr_html_().startswith("<table><caption>")
+    assert "&lt;b&gt;AAPL" in "".join(g._repr_html_() for g in sn.groups(result))

@@ -219,6 +219,8 @@ def test_a_bug_is_called_one(run, prices, monkeypatch):
         ("fit FILE --k 3 --max-seconds -1", "--max-seconds: got -1. Pass a number of at least 0"),
         ("fit FILE --k 3 --weights FILE", "Pass a table with a name and a weight in each line"),
         ("bootstrap FILE --k 3 --draws 0", "--draws: got 0. Pass a whole number from 1"),
+        ("risk FILE --k 3 --draws 0 --together XOM,KO --level 2", "--level: is no extreme"),
+        ("risk FILE --k 3 --draws 0 --together XOM,KO --level -1", "--level: is beyond the data"),
     ],
 )
 def test_wrong_options_are_refused_in_the_words_of_the_door(run, prices, tmp_path, command, words):
@@ -227,6 +229,36 @@ def test_wrong_options_are_refused_in_the_words_of_the_door(run, prices, tmp_pat
     said = " ".join(said.replace("│", " ").split())
     assert words.replace("FILE", str(prices)) in said
     assert not (tmp_path / "o" / "model.json").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["risk FILE --k 2", "bootstrap FILE --k 2", "roll FILE --k 2 --window 9 --step 9"]
+)
+def test_a_matrix_has_no_days(run, matrix, tmp_path, command):
+    words = [*command.replace("FILE", str(matrix)).split(), "--out", tmp_path / "o"]
+    said = run(*(words if command.startswith("roll") else words[:-2]), code=2)
+    assert f"{matrix}: is a matrix, which has no days. Pass a table of prices or returns" in said
+
+
+def test_values_without_a_tail_are_refused(run, prices, tmp_path):
+    words = ("--values", prices, "--estimator", "global", "--margins", "none", "--k", 2)
+    assert "is zero at every exceedance" in run("fit", *words, "--out", tmp_path / "o", code=2)
+
+
+def test_cash_is_left_out_of_the_weights(run, prices, tmp_path):
+    weights = tmp_path / "w.csv"
+    weights.write_text("ticker,weight\nXOM,0.5\nCVX,0.4\nCash & Cash Investments,0.1\n")
+    said = run("risk", prices, "--k", 2, "--draws", 0, "--weights", weights)
+    assert "'Cash & Cash Investments' left out: cash carries no risk" in said
+    weights.write_text("ticker,weight\nxom,0.5\nCVX,0.5\n")
+    said = run("risk", prices, "--k", 2, "--draws", 0, "--weights", weights, code=2)
+    assert "'xom' was not in the fit. Is it 'XOM'? Write the names in the same way" in said
+
+
+def test_the_folder_of_a_result_is_no_matrix(run, prices, tmp_path):
+    run("fit", prices, "--k", 2, "--starts", 1, "--out", tmp_path / "o", "--no-report")
+    said = run("rank", tmp_path / "o", code=2)
+    assert "not the manifest of a matrix, but of a result. Pass another folder" in said
 
 
 def test_the_margins_are_those_of_the_library():

@@ -58,4 +58,4 @@ def test_names_that_are_not_in_the_table(run, tmp_path):
     sp500_prices().iloc[-300:].to_csv(tmp_path / "p.csv")
     (tmp_path / "w.csv").write_text("ticker,weight\nXYZ,0.5\n")
     out = run("fit", tmp_path / "p.csv", "--weights", tmp_path / "w.csv", code=2)
-    assert "'XYZ' is not in the table" in out
+    assert "'XYZ' was not in the table" in out

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -141,8 +142,8 @@ MALFORMED = {
     "booleans": (frame(VALUES > 0), "holds true and false"),
     "names instead of dates": (table().assign(date=list("uvwxyz")), "neither dates nor numbers"),
     "a vector": (np.ones(4), "has 1 dimension"),
-    "a list": ([1, 2, 3], "is a list"),
-    "a dictionary": ({"a": [1, 2]}, "is a dict"),
+    "a list": ([1, 2, 3], "has 1 dimension"),
+    "a dictionary": ({"a": [1, 2]}, "2 observations of 1 instrument"),
     "value twice": (
         pd.DataFrame({"d": ["2024-01-01"] * 2, "n": ["a", "a"], "v": [1.0, 2.0]}),
         "'a' has several values on 2024-01-01",
@@ -297,3 +298,33 @@ def test_a_date_that_was_cut_off_and_no_other_is_named(tmp_path):
     path.write_text("date,name,value\n2024-0")
     with pytest.raises(InvalidTable, match=r"1 cell is no date: '2024-0' \(line 2\)"):
         read_panel(path, kind="returns")
+
+
+def test_lists_tensors_and_mappings_are_tables():
+    values = np.random.default_rng(0).normal(size=(50, 3))
+    given = [
+        values.tolist(),
+        torch.tensor(values),
+        dict(zip("012", values.T, strict=True)),
+        pd.DataFrame(values, pd.bdate_range("2024-01-01", periods=50)).stack(),
+        pd.DataFrame(values, pd.bdate_range("2024-01-01", periods=50)).stack().to_frame("ret"),
+    ]
+    for table in given:
+        panel = read_panel(table, kind="returns")
+        np.testing.assert_allclose(panel.values, values)
+        assert panel.names == ("0", "1", "2")
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (None, "table: is None. Pass a path"),
+        (7, "table: is of the type int. Pass a path"),
+        ([[1.0, 2.0], [3.0]], "is a list of rows of different lengths"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, "has columns of different lengths"),
+        ("https://example.org/prices.csv", "is an address. Download the file"),
+    ],
+)
+def test_other_objects_are_refused(table, says):
+    with pytest.raises(InvalidInput, match=says):
+        read_panel(table, kind="returns")

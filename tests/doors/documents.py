@@ -203,8 +203,16 @@ def programs() -> None:
         "is a web page, not a table",
         kind="auto",
     )
-    refused("p_python_repr.txt", str(f), "column 4 has no name", kind="auto")
-    refused("p_pandas_tostring.txt", f.to_string(), "column 4 has no name", kind="auto")
+    reads("p_pandas_tostring.txt", f.to_string(), kind="auto")
+    refused(
+        "p_pandas_rows_left_out.txt", f.to_string(max_rows=20), "line 13 has no date", kind="auto"
+    )
+    refused(
+        "p_pandas_columns_left_out.txt",
+        f.to_string(max_cols=4),
+        "as it is printed, with columns left out",
+        kind="auto",
+    )
     reads(
         "p_gretl.csv",
         "obs,"
@@ -587,11 +595,13 @@ def matrices() -> None:
         kind="matrix by itself",
         first=None,
     )
-    refused(
+    reads(
         "m_lower_blank_diag.csv",
         Sd.where(np.tri(5, k=-1, dtype=bool)).to_csv(),
-        "index and columns differ at position 0: row 'MSFT'",
-        kind="matrix",
+        S,
+        says="the empty diagonal filled with 1",
+        kind="matrix by itself",
+        first=None,
     )
     reads(
         "m_upper_triangle_ragged.csv",
@@ -659,11 +669,24 @@ def matrices() -> None:
         kind="matrix by itself",
         first=None,
     )
-    refused(
-        "m_pvalues.csv",
-        Sd.map(lambda v: f"{v:.2f}***").to_csv(),
-        "has no row of numbers",
-        kind="matrix",
+    reads(
+        "m_asterisks.csv",
+        Sd.map(lambda v: f"{v:.4f}" + ("***" if v < 1 else "")).to_csv(),
+        S,
+        kind="matrix by itself",
+        first=None,
+    )
+    reads(
+        "m_markdown.md",
+        "| |"
+        + "|".join(NAMES)
+        + "|\n|---|"
+        + "---|" * 5
+        + "\n"
+        + "\n".join(f"|{n}|" + "|".join(map(str, r)) + "|" for n, r in zip(NAMES, S, strict=True)),
+        S,
+        kind="matrix by itself",
+        first=None,
     )
     refused(
         "m_with_mean_row.csv",

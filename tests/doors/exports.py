@@ -17,6 +17,7 @@ from corpus import (
     holes,
     reads,
     refused,
+    replaced,
     text,
     text_cells,
     with_cells,
@@ -138,7 +139,13 @@ def faults() -> None:
     inside = text_cells(with_cells(np.tile(PRICES, (1, 1)), r50c1="39\x002.1")).encode()
     refused("zero_byte.csv", inside, "zero bytes", **AUTO)
     refused("json_lines.csv", '{"date": "2024-01-02", "AAPL": 1.5}\n' * ROWS, "JSON", **AUTO)
-    refused("footnotes.csv", text_cells(with_cells(PRICES, r3c1="400.25*")), "line 5", **AUTO)
+    reads(
+        "footnotes.csv",
+        text_cells(with_cells(PRICES, r7c2="400.25*")),
+        replaced(PRICES, 400.25),
+        says="asterisks removed",
+        **AUTO,
+    )
     refused("hexadecimal.csv", text_cells(with_cells(PRICES, r3c1="0x1F")), "'0x1F'", **AUTO)
     mixed = [f"{d:%Y-%m-%d}" if i < 30 else f"{d:%m/%d/%Y}" for i, d in enumerate(DAYS)]
     refused("half_american.csv", text(dates=mixed), ["30 cells are no dates", "line 32"], **AUTO)

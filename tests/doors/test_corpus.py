@@ -11,6 +11,7 @@ import further_files
 import numpy as np
 import pandas as pd
 import pytest
+import strangers
 from corpus import NAMES, build
 
 from symnmf.cli.app import OPTION_OF
@@ -25,7 +26,7 @@ PYTHON_WORDS = re.compile(
     r"Traceback|dtype|NoneType|DataFrame|ndarray|KeyError|ValueError|TypeError|object|<class|"
     r"float64|int64|tokeniz|codec|\bnp\.|\bpd\.|list index|=True|='"
 )
-PARTS = (further_files, exports, agencies, cell_forms, documents)
+PARTS = (further_files, exports, agencies, cell_forms, documents, strangers)
 CASES = [*build(), *(case for part in PARTS for case in part.build())]
 
 
@@ -89,6 +90,6 @@ def test_file(case, tmp_path):
 
 
 def test_the_corpus_is_large_enough():
-    assert len(CASES) >= 730
+    assert len(CASES) >= 760
     assert len({case.name for case in CASES}) == len(CASES)
-    assert sum(case.values is not None for case in CASES) >= 470
+    assert sum(case.values is not None for case in CASES) >= 490

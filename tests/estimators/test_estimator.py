@@ -11,23 +11,52 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import symnmf as sn
 from symnmf import SymNMF
+from symnmf.errors import DataWarning, InvalidInput, InvalidTable, SingleEventsWarning
 
 BLOCKS = np.kron(np.eye(3), np.ones((4, 4)))
 
 
 @pytest.mark.parametrize(
-    "model", [SymNMF(), sn.DependenceFactors(dependence="correlation", kind="values")], ids=repr
+    "model",
+    [
+        SymNMF(),
+        sn.DependenceFactors(),
+        sn.DependenceFactors(dependence="correlation", kind="values"),
+    ],
+    ids=repr,
 )
 def test_check_estimator(model):
     with warnings.catch_warnings():
         # scikit-learn skips its array-API check unless an environment variable is set.
         warnings.simplefilter("ignore", SkipTestWarning)
+        # Its arrays have few rows, and numbers around 100.
+        warnings.simplefilter("ignore", DataWarning)
+        warnings.simplefilter("ignore", SingleEventsWarning)
         outcomes = check_estimator(model)
     assert {o["status"] for o in outcomes} <= {"passed", "skipped"}
     skipped = [o["check_name"] for o in outcomes if o["status"] == "skipped"]
     assert skipped in ([], ["check_array_api_input"])
     assert not any(o["expected_to_fail"] for o in outcomes)
     assert len(outcomes) > 35
+
+
+def test_arrays_without_names_lead_to_warnings_and_tables_to_errors():
+    rng = np.random.default_rng(0)
+    blocks = np.repeat(rng.normal(size=(200, 2)), 2, axis=1)
+    few = (blocks + 0.1 * rng.normal(size=(200, 4)))[:30]
+    with pytest.warns(DataWarning, match="0.5 leaves 15 exceedances of 30 observations"):
+        sn.DependenceFactors().fit(few)
+    with pytest.raises(InvalidInput, match="At least 25 are needed"):
+        sn.DependenceFactors().fit(pd.DataFrame(few, columns=list("abcd")))
+    noise = 100 + blocks + 0.1 * rng.normal(size=(200, 4))
+    with pytest.warns(DataWarning, match="taken as values around a level"):
+        labels = sn.DependenceFactors().fit(noise).labels_
+    np.testing.assert_array_equal(labels, sn.DependenceFactors().fit(noise - 100).labels_)
+    with pytest.raises(InvalidTable, match="these are not returns"):
+        sn.DependenceFactors().fit(pd.DataFrame(noise, columns=list("abcd")))
+    prices = 100 * np.exp(np.cumsum(0.01 * few, axis=0))
+    with pytest.raises(InvalidTable, match="these are not returns"):
+        sn.DependenceFactors().fit(prices)
 
 
 def test_attributes():

@@ -11,6 +11,7 @@ from symnmf.analysis.extremes import Extremes, examine_extremes
 from symnmf.analysis.other_dependence import OtherDependence, other_dependence
 from symnmf.core.result import Result, Status
 from symnmf.data import Panel
+from symnmf.display import Brief
 from symnmf.grouping.between_groups import dependence_between
 from symnmf.grouping.group_series import signs_in_groups
 from symnmf.grouping.hierarchy import Hierarchy, hierarchy
@@ -24,8 +25,8 @@ from symnmf.operators import SymmetricOperator
 LEGIBLE, PATH = 60, 8
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, repr=False)
+class Evidence(Brief):
     """Evidence about the groups in addition to the certificate.
 
     Attributes:

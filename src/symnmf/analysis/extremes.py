@@ -15,6 +15,7 @@ from symnmf.defaults import FRACTIONS
 from symnmf.dependence.independence import estimate_again, independence_baseline, mean_entry
 from symnmf.dependence.stability_curve import StabilityCurve, threshold_stability
 from symnmf.dependence.tail_estimate import TailEstimate
+from symnmf.display import Brief
 from symnmf.grouping.between_groups import event_shares
 from symnmf.grouping.prototypes import EXTREME_SHARE, LEAST_DAYS, Prototypes, prototypes
 from symnmf.numerics import numpy_stream
@@ -46,8 +47,8 @@ class Event:
     groups: tuple[tuple[int, float], ...]
 
 
-@dataclass(frozen=True)
-class Extremes:
+@dataclass(frozen=True, repr=False)
+class Extremes(Brief):
     """The extremes of a table.
 
     Attributes:

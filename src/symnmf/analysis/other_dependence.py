@@ -10,6 +10,7 @@ from symnmf.core.result import Result
 from symnmf.data import Panel
 from symnmf.dependence import estimate
 from symnmf.dependence.tail_estimate import TailEstimate
+from symnmf.display import Brief
 from symnmf.errors import SymnmfError
 from symnmf.factorization import run
 from symnmf.grouping.comparison import Comparison, compare
@@ -21,8 +22,8 @@ from symnmf.operators import SymmetricOperator
 MAX_INSTRUMENTS = 4000
 
 
-@dataclass(frozen=True)
-class OtherDependence:
+@dataclass(frozen=True, repr=False)
+class OtherDependence(Brief):
     """The other kind of dependence of the same table.
 
     Attributes:

@@ -29,6 +29,7 @@ from symnmf.factorization import factorize
 from symnmf.grouping.comparison import Comparison, check_class_names, compare
 from symnmf.grouping.naming import Group, by_name, groups
 from symnmf.grouping.panel_versions import Estimator
+from symnmf.grouping.portfolio_risk import check_known
 from symnmf.grouping.position_risk import PortfolioRisk, portfolio_risk
 from symnmf.grouping.rank_selection import RankSuggestion, suggest_for_panel, suggest_rank
 from symnmf.grouping.stability import Stability, bootstrap
@@ -145,7 +146,7 @@ class Analysis:
 
 def analyse(
     data: Any,
-    k: int | None = None,
+    k: int | str | None = None,
     *,
     kind: str = "auto",
     dependence: str = DEPENDENCE,
@@ -176,7 +177,8 @@ def analyse(
 
     Arguments:
         data: path of a file, a table, a :class:`symnmf.data.Panel`, a matrix or an operator.
-        k: number of groups; by default the number that :func:`symnmf.suggest_rank` finds.
+        k: number of groups; by default, and for ``"auto"``, the number that
+            :func:`symnmf.suggest_rank` finds.
         kind: contents of the data: ``"prices"``, ``"returns"``, ``"values"`` (numbers that are
             taken as they are) or ``"matrix"``; by default it is found from the data and recorded
             in the steps.
@@ -239,7 +241,7 @@ def analyse(
     if weights is not None:
         _check_weights(loaded, weights)
     rank = None
-    if k is None:
+    if k is None or k == "auto":
         if process_group is not None:
             raise InvalidInput(
                 "k",
@@ -251,7 +253,7 @@ def analyse(
         k = rank.k
     result = factorize(
         loaded.operator,
-        k,
+        k,  # type: ignore[arg-type]
         solver,
         seed=seed,
         n_init=n_init,
@@ -307,13 +309,9 @@ def _check_weights(loaded: LoadedData, weights: Any) -> None:
             else "Pass a table of prices or returns, or no weights",
         )  # fmt: skip
     given = by_name(weights)
-    unknown = (
-        [x for x in given if x not in loaded.panel.names] if isinstance(given, Mapping) else []
-    )
-    if unknown:
-        raise InvalidInput(
-            "weights", f"{unknown[0]!r} is not in the table", "Pass names of its columns"
-        )
+    if isinstance(given, Mapping):
+        names = loaded.panel.names
+        check_known("weights", given, names, "in the table", "Pass names of its columns")
 
 
 def _portfolio(

@@ -8,7 +8,7 @@ import typer
 
 from symnmf.cli.app import app
 from symnmf.cli.data_options import DataRequest, takes_data
-from symnmf.cli.fitted import fitted
+from symnmf.cli.fitted import fitted, table_of
 from symnmf.cli.output import Output
 from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.shared_options import Block, Groups, Json, ResultOf, Seed
@@ -44,9 +44,8 @@ def bootstrap(
 
     shown = Output(as_json)
     loaded, made = fitted(data, k, result, seed)
-    assert loaded.panel is not None
     found = resampled(
-        loaded.panel, made, data.dependence, draws=draws, block=block, seed=seed,
+        table_of(loaded, data.path), made, data.dependence, draws=draws, block=block, seed=seed,
         **data.dependence_options(),
     )  # fmt: skip
     groups = list(zip(group_names(made), found.groups.tolist(), strict=True))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Kinds of data that an option names.
 SOURCES = ("prices", "returns", "values", "matrix")
+#: What is wrong with a matrix where returns are needed, and the remedy.
+NO_DAYS = ("is a matrix, which has no days", "Pass a table of prices or returns")
 #: Parameter of a command → argument of :func:`symnmf.read_panel`.
 READING = {
     "start": "start",
@@ -84,7 +86,7 @@ class DataRequest:
 
     def panel(self) -> Panel:
         """The table of returns."""
-        from symnmf.data import read_panel
+        from symnmf.data import IsMatrix, read_panel
         from symnmf.errors import InvalidInput, speaking
 
         if self.kind == "matrix":
@@ -93,10 +95,13 @@ class DataRequest:
             )
         reading = {name: value for name, value in self.reading.items() if name != "diagonal"}
         with speaking({"table": str(self.path), "returns": str(self.path)}):
-            return read_panel(
-                self.path, kind=self.kind, missing=self.missing, max_missing=self.max_missing,
-                **reading,
-            )  # fmt: skip
+            try:
+                return read_panel(
+                    self.path, kind=self.kind, missing=self.missing, max_missing=self.max_missing,
+                    **reading,
+                )  # fmt: skip
+            except IsMatrix as matrix:
+                raise InvalidInput(str(self.path), *NO_DAYS) from matrix
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -5,12 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symnmf.cli.data_options import DataRequest
+from symnmf.cli.data_options import NO_DAYS, DataRequest
 from symnmf.cli.shared_options import wanted_groups
 
 if TYPE_CHECKING:
     from symnmf.analysis.loading import LoadedData
     from symnmf.core.result import Result
+    from symnmf.data import Panel
+
+
+def table_of(loaded: LoadedData, path: Path) -> Panel:
+    """The returns, for commands that need them.
+
+    Raises:
+        InvalidInput: the data are a matrix.
+    """
+    from symnmf.errors import InvalidInput
+
+    if loaded.panel is None:
+        raise InvalidInput(str(path), *NO_DAYS)
+    return loaded.panel
 
 
 def fitted(

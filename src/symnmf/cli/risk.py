@@ -10,7 +10,7 @@ import typer
 
 from symnmf.cli.app import app
 from symnmf.cli.data_options import DataRequest, takes_data
-from symnmf.cli.fitted import fitted
+from symnmf.cli.fitted import fitted, table_of
 from symnmf.cli.output import Output
 from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.result_folder import data_of, is_result
@@ -135,8 +135,7 @@ def _fit_of(
         folder, data = data.path, data_of(data.path)
         return data, data.panel(), load(folder)
     loaded, made = fitted(data, k, folder, seed)
-    assert loaded.panel is not None
-    return data, loaded.panel, made
+    return data, table_of(loaded, data.path), made
 
 
 def _show(shown: Output, found: PortfolioRisk) -> None:

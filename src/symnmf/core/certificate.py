@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from symnmf.display import Brief
+
 #: Below this agreement of good starts the groups count as ambiguous.
 AGREED = 0.7
-
 
 #: A fit with at most this excess counts as good.
 GOOD_FIT = 0.02
@@ -17,8 +18,8 @@ GOOD_FIT = 0.02
 LEAST_NOISE_SHARE = 0.05
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Brief):
     """Quality of H, in numbers that distinguish an optimum from a plateau.
 
     Attributes:

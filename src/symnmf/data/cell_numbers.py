@@ -63,7 +63,7 @@ def cells_to_numbers(raw: RawTable, style: NumberStyle) -> tuple[np.ndarray, np.
         raw.notes.append(f"percentages divided by 100 in {counted(len(percent), 'column')}")
     if marked:
         raw.notes.append(
-            f"thousands marks or currency signs removed in {counted(marked, 'column')}"
+            f"thousands marks, currency signs or asterisks removed in {counted(marked, 'column')}"
         )
     return out, numeric
 
@@ -98,7 +98,7 @@ def _bad_cells(raw: RawTable, bad: list[tuple[int, int]]) -> None:
     listed = "; ".join(words(i, j) for i, j in bad[:LISTED])
     more = f" and {len(bad) - LISTED} more cells" if len(bad) > LISTED else ""
     cells = {str(raw.frame.iloc[i, j]) for i, j in bad[:200]}
-    remedy = "Leave the column out, or correct the cell"
+    remedy = "Leave the cell empty, or leave the column out"
     if any(";" in c for c in cells):
         remedy = "Is the file separated by ';'? Save it with one kind of separator"
     elif any(re.fullmatch(r"[-+]?\d+,\d+", c) for c in cells):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from symnmf.data.date_words import MONTH_OF, QUARTER_OF
 from symnmf.data.number_text import is_missing
-from symnmf.data.two_digit_years import full_year, in_one_order, with_centuries
+from symnmf.data.two_digit_years import days_of_months, full_year, in_one_order, with_centuries
 
 #: Orders of a date that is written with numbers only, such as 01/02/2024.
 ORDERS = ("month-first", "day-first")
@@ -174,6 +174,8 @@ def read_dates(column: pd.Series, order: str | None = None) -> ReadDates | None:
         stamps = [None if p is None else _stamp(_ordered(p, chosen)) for p in parts]
     else:
         stamps = [None if p is None else _stamp(p) for p in parts]
+    if main == "word year" and days_of_months(parts):
+        return None
     for j, (stamp, part) in enumerate(zip(stamps, parts, strict=True)):
         if part is not None and stamp is None:
             rows_bad = rows_bad | (codes == j)

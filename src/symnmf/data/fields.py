@@ -7,6 +7,7 @@ import re
 import pandas as pd
 
 from symnmf.data.date_text import way_of
+from symnmf.data.date_words import MONTH_OF
 from symnmf.data.header_rows import LISTED, RawTable
 from symnmf.errors import InvalidTable, spelled
 
@@ -38,12 +39,15 @@ FIELDS = frozenset(
         *("stock splits", "capital gains", "px open", "px high", "px low", "px volume"),
         *("open interest", "adj open", "adj high", "adj low", "adj volume", "ex dividend"),
         *("split ratio", "repaired?", "change", "change %", "pct change", "market cap"),
+        *("chg", "% chg", "chg %", "pct chg", "% change", "net chg", "net change"),
     )
 )
 #: Fields of which a file of one instrument has several.
 OF_ONE = frozenset(
     ["open", "high", "low", "close", "adj close", "volume", "price", "vol", "change %"]
 )
+#: Columns among which the months of a calendar are sought.
+MONTH_COLUMNS = 20
 #: Names, at most, that are no fields among those of a table of fields.
 OTHER_NAMES, MANY_NAMES = 2, 4
 #: Names of columns that describe the numbers of another column.
@@ -213,13 +217,22 @@ def drop_descriptions(raw: RawTable) -> None:
     raw.select([j for j, gone in enumerate(found) if not gone])
 
 
-def check_one_instrument(raw: RawTable, names: list[str]) -> None:
-    """Raise an error if the columns are the fields of one instrument.
+def check_one_instrument(raw: RawTable, names: list[str], yearly: bool) -> None:
+    """Raise an error if the columns are the fields of one instrument, or the months of its years.
 
     Arguments:
         raw: the table.
         names: names of its columns, without that of the dates.
+        yearly: whether it has a row for each year.
     """
+    months = [MONTH_OF.get(name.lower().rstrip(".")) for name in names[:MONTH_COLUMNS]]
+    numbered = yearly and [name.lstrip("0") for name in names] == [str(m) for m in range(1, 13)]
+    if numbered or set(range(1, 13)) <= set(months):
+        raise InvalidTable(
+            raw.argument,
+            f"the columns {', '.join(names[:3])}, … are the months of one series",
+            "Pass a table with a row for each month and a column for each instrument",
+        )
     if sum(field_name(name) in OF_ONE for name in names[:MANY_NAMES]) < 2:
         return
     words = [field_name(name) for name in names]

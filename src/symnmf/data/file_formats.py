@@ -73,6 +73,8 @@ OTHER_DOCUMENTS = {
     "xl/workbook.bin": "a binary workbook",
     "Index/Document.iwa": "a document of Apple's Numbers",
 }
+#: A part of a workbook that is protected by a password.
+ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 #: Parts of a workbook, by which it is told from other archives.
 WORKBOOK = "xl/workbook.xml"
 
@@ -176,8 +178,8 @@ def _near(path: Path) -> str:
         names = [p.name for p in path.parent.iterdir()][:2000]
     except OSError:
         return "Check the path"
-    near = get_close_matches(path.name, names, 1, 0.8)
-    near = near or [n for n in names if n.lower() == path.name.lower()]
+    near = [n for n in names if n.lower() == path.name.lower()]
+    near = near or get_close_matches(path.name, names, 1, 0.8)
     return f"Check the path; did you mean {near[0]}?" if near else "Check the path"
 
 
@@ -246,9 +248,16 @@ def _old_workbook(path: Path, sheet: str | None) -> CellRows:
         import xlrd
     except ImportError as missing:
         raise _needs("xlrd", path) from missing
+    content = path.read_bytes()
     try:
-        book = xlrd.open_workbook(file_contents=path.read_bytes(), on_demand=True)
+        book = xlrd.open_workbook(file_contents=content, on_demand=True)
     except Exception as broken:  # xlrd raises errors of many types
+        if ENCRYPTED in content or "encrypted" in str(broken):
+            raise InvalidFile(
+                str(path),
+                "is protected by a password",
+                "Open it in a spreadsheet and save it without the password",
+            ) from broken
         raise InvalidFile(
             str(path), "cannot be read: it is no workbook", "Save the sheet as .csv"
         ) from broken

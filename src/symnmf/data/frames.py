@@ -37,10 +37,10 @@ def from_frame(frame: Any) -> RawTable:
     body.columns = pd.RangeIndex(len(names))
     for level in reversed(range(index.nlevels)):
         values, name = index.get_level_values(level), index.names[level]
-        if _counts(values, str(name or "")):
+        if index.nlevels == 1 and _counts(values, str(name or "")):
             continue
         body.insert(0, f"index {level}", values.to_series().reset_index(drop=True))
-        names.insert(0, str(name or "date"))
+        names.insert(0, str(name or ("name" if level else "date")))
         levels = [["", *row] for row in levels]
     body.columns = pd.RangeIndex(len(names))
     return RawTable(names, body, levels)

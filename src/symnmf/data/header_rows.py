@@ -113,9 +113,20 @@ def find_table(cells: CellRows) -> RawTable:
     top = [head[i] for i in range(begin, first)]
     if not top and first == begin and _is_names(head[begin:], kinds):
         top, first = [head[begin]], begin + 1
+    if len(top) > 1 and top[-1][0] in top[0][1:] and all(map(is_missing, top[-1][1:])):
+        first -= 1  # the first row of a triangle without its diagonal
+        top.pop()
     width = max(len(row) for row in (head[first : first + 50]))
+    if len(top) > 1 and cells.separator == " ":  # no cell above the names of the rows
+        top = [["", *row] if len(row) == width - 1 else row for row in top]
     stop, notes, comments = _end_of_table(cells, first, kinds, top, width)
     names, levels = _names(top, width, cells, begin)
+    if "..." in names or "…" in names:
+        raise InvalidFile(
+            cells.source,
+            "is a table as it is printed, with columns left out ('...')",
+            "Write the whole table to a file, such as .csv",
+        )
     if begin:
         cells.notes.append(f"{counted(begin, cells.unit)} above the table left out")
     inside = [i for i in range(first, stop) if i not in set(comments)]
@@ -223,7 +234,7 @@ def _is_names(head: list[list[str]], kinds: dict[int, str]) -> bool:
         return True  # the names above the columns are those of the rows: a matrix
     if len(rest) < 2 or "date" in kinds.values():
         return False
-    cells = [cell for cell in first if cell]
+    cells = [cell for cell in first[int(corner) :] if cell]
     whole = all(cell.lstrip("-").isdigit() for cell in cells) and len(set(cells)) == len(cells)
     below = [cell for row in rest[:20] for cell in row]
     fractions = sum("." in cell or "," in cell or "e" in cell.lower() for cell in below)
@@ -250,6 +261,9 @@ def _end_of_table(
     count = len(cells)
     stop = count
     while stop > max(first + 1, count - TAIL_ROWS) and _is_footer(cells.row(stop - 1), kinds):
+        row = cells.row(stop - 1)
+        if top and row[0] in top[0][1:] and all(map(is_missing, row[1:])):
+            break  # the last row of a triangle without its diagonal
         stop -= 1
     notes: list[str] = []
     comments: list[int] = []

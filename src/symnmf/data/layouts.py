@@ -16,6 +16,7 @@ from symnmf.data.long_tables import long_table
 from symnmf.data.number_text import PLAIN, NumberStyle, find_style, is_missing, read_numbers
 from symnmf.data.numeric_dates import calendar_names
 from symnmf.data.table_model import Reading, Table
+from symnmf.data.text_encoding import OTHER_SCRIPT
 from symnmf.data.text_lines import is_value
 from symnmf.display import counted
 from symnmf.errors import InvalidTable, offered, spelled
@@ -160,7 +161,7 @@ def _transposed(raw: RawTable) -> RawTable:
 
 def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
     names = [name.strip() for name in raw.names]
-    check_one_instrument(raw, names)
+    check_one_instrument(raw, names, _yearly(dates))
     if not names:
         raise InvalidTable(
             raw.argument,
@@ -191,6 +192,13 @@ def _wide(raw: RawTable, dates: np.ndarray | None, style: NumberStyle) -> Table:
     return work
 
 
+def _yearly(dates: np.ndarray | None) -> bool:
+    """Whether dates are a year apart."""
+    if dates is None or len(dates) < 2:
+        return False
+    return bool(np.median(np.abs(np.diff(dates)) / np.timedelta64(1, "D")) > 360)
+
+
 def _check_first(raw: RawTable) -> None:
     """Raise an error if the first column holds neither dates nor numbers."""
     column = raw.frame.iloc[:, 0]
@@ -211,6 +219,8 @@ def _check_first(raw: RawTable) -> None:
         remedy = "If it lists pairs, write them as a matrix: a row and a column for each name"
     elif len(rest) > len(column) and not any(len(r.bad) for r in rest):
         remedy = "If the instruments are in rows, write a date above each column, or turn the table"
+    if OTHER_SCRIPT in raw.cautions:
+        remedy = "The encoding of the file is unknown: save it as UTF-8"
     bad = column.iloc[int(read.bad[0])]
     raise InvalidTable(
         raw.argument,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import mode
 
 import pandas as pd
 
@@ -13,6 +15,20 @@ from symnmf.data.file_formats import read_file, read_rows
 from symnmf.data.long_tables import NAME_COLUMNS
 from symnmf.data.number_text import is_number_text
 from symnmf.errors import InvalidFile
+
+#: Headings of weights, and of amounts of money, which are weights in another unit.
+WEIGHT_WORDS = re.compile(
+    r"\b(weights?|weighting|wgt|wt|allocations?|gewicht\w*|poids|peso|anteil)\b|^(w|%|pct)$|"
+    r"(%|\b(percent|pct|share)) of (?!change)"
+)
+AMOUNT_WORDS = re.compile(
+    r"\b(value|exposure|notional|mv|mkt val|nav|amount|kurswert|marktwert|valeur|valor|valore)\b"
+)
+#: Headings of numbers that are no weights.
+OTHER_WORDS = re.compile(
+    r"\b(price|close|last|mark|shares|quantity|qty|units|volume|margin|confidence|beta|rank|id|no|"
+    r"number|account|cost|basis|gains?|loss|change|yield|mult|pos|stück|kurs)\b|p/l|p&l"
+)
 
 
 @dataclass(frozen=True)
@@ -63,17 +79,22 @@ class NameTable:
         """The column of names by its heading."""
         return self.headed(NAME_COLUMNS)
 
+    def with_first_line(self) -> NameTable:
+        """The table whose first line is no heading, but a row as the others."""
+        columns = [[h, *cells] for h, cells in zip(self.headings, self.columns, strict=True)]
+        places = ["the first line", *self.places]
+        return replace(self, headings=[""] * len(columns), columns=columns, places=places)
+
     def check_no_observations(self, first: int, second: int) -> None:
         """Raise an error for a table of dates and numbers, which gives nothing to a name."""
         names, cells = self.columns[first], self.columns[second]
         dates = sum(way_of(name) is not None for name in names)
         fractions = sum("." in cell and is_number_text(cell) for cell in cells)
         if names and dates > 0.8 * len(names) and fractions > 0.8 * len(cells):
-            folder = "the folder of a run, or " if self.what == "class" else ""
             raise InvalidFile(
                 str(self.path),
                 f"holds dates and numbers such as {names[-1]!r} and {cells[-1]!r}",
-                f"Pass {folder}a table with a name and a {self.what} in each line",
+                f"Pass a table with a name and a {self.what} in each line",
             )
 
 
@@ -83,15 +104,15 @@ def _text_rows(path: Path, what: str) -> tuple[list[str], list[list[str]], list[
     if cells is None:
         return None
     rows = [[cell.strip() for cell in cells.row(i)] for i in range(len(cells))]
-    width = max(map(len, rows))
-    if width > 1 and len(rows[0]) < 2:
-        raise InvalidFile(
-            str(path),
-            f"line {cells.numbers[0]} has {len(rows[0])} cell",
-            f"Write a name and a {what} in each line",
-        )
-    padded = [(row + [""] * width)[:width] for row in rows]
-    places = [f"{cells.unit} {n}" for n in cells.numbers]
+    widths = [len(row) for row in rows]
+    usual = mode([n for n in widths if n > 1] or [1])
+    begin = next((i for i, n in enumerate(widths) if n > max(1, 0.5 * usual)), 0)
+    rest = list(range(begin, len(rows)))
+    if usual > 2:  # notes below the table, and headings of its parts, have one cell
+        rest = [i for i in rest if sum(map(bool, rows[i])) > 1]
+    width = max(len(rows[i]) for i in rest)
+    padded = [(rows[i] + [""] * width)[:width] for i in rest]
+    places = [f"{cells.unit} {cells.numbers[i]}" for i in rest]
     headings = padded[0]
     if what == "weight" and any(map(is_number_text, headings[1:])):
         headings = [""] * width  # the first line is a position
@@ -112,3 +133,8 @@ def _frame(path: Path) -> tuple[list[str], list[list[str]], list[str]]:
 
 def _texts(column: pd.Series) -> list[str]:
     return ["" if c is None or c != c else str(c).strip() for c in column]
+
+
+def spoken(heading: str) -> str:
+    """A heading in small letters, with its words apart: PercentOfNAV is percent of nav."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", heading).lower().strip()

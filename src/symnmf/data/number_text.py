@@ -71,6 +71,8 @@ MISSING_WORDS = frozenset(
         "s.d.",
         "n.v.",
         "not_available",
+        *("nm", "n.m.", "n.m", "n/m", "closed", "market closed", "holiday", "bank holiday"),
+        *("no trade", "no trades", "not traded", "suspended", "halted", "delisted", "pending"),
     ]
 )
 #: Beginnings of longer messages of data vendors in place of a number.
@@ -86,7 +88,7 @@ CURRENCY = (
 _SIGNED = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?:{CURRENCY})?\s*(?P<inner>\()?(?P<sign2>[+-])?\s*"
     rf"(?P<body>[\d.,'’ ]*\d[\d.,'’ ]*(?:[eEdD][+-]?\d+)?)\s*(?P<after>-)?\s*(?:{CURRENCY})?\s*"
-    rf"(?P<shut>\))?\s*(?P<percent>[%‰])?(?P<last>-)?\s*(?P<close>\))?"
+    rf"(?P<shut>\))?\s*(?P<percent>[%‰])?(?P<last>-)?\s*(?P<close>\))?\s*\*{{0,4}}"
 )
 #: Parentheses around a number, and inside a currency sign or before a percent sign.
 _PAIRS = (("open", "inner"), ("shut", "close"))
@@ -165,7 +167,7 @@ def is_missing(cell: Any) -> bool:
         return cell != cell
     if not isinstance(cell, str):
         return False
-    word = cell.strip(f" \t\"'{SPACES}").lower()
+    word = cell.strip(f" \t\"'%{SPACES}").lower()
     return not word or word in MISSING_WORDS or word.startswith(MISSING_BEGINNINGS)
 
 
@@ -268,7 +270,7 @@ class ReadNumbers:
         values: (T,) numbers; NaN where a cell is missing or bad.
         bad: rows whose cell is neither a number nor a missing number.
         percent: rows whose number has a percent sign.
-        marked: whether a number has thousands marks, a currency sign or parentheses.
+        marked: whether a number has thousands marks, a currency sign, parentheses or asterisks.
     """
 
     values: np.ndarray

@@ -16,7 +16,7 @@ from symnmf.data.suspects import JUMPS, Suspect
 from symnmf.data.table import load_table
 from symnmf.data.table_model import Reading, Table, day, moment
 from symnmf.defaults import MAX_MISSING, MISSING, MISSING_POLICIES
-from symnmf.display import counted, html_table
+from symnmf.display import Brief, counted, html_table
 from symnmf.errors import DataWarning, InvalidInput, InvalidTable
 from symnmf.options import choice
 
@@ -34,8 +34,8 @@ MIN_ROWS, MIN_COLUMNS = 3, 2
 GAP_STEPS, GAP_DAYS = 10, 15
 
 
-@dataclass(frozen=True)
-class PanelSummary:
+@dataclass(frozen=True, repr=False)
+class PanelSummary(Brief):
     """Shape of a table before and after reading, and the steps in between.
 
     Attributes:
@@ -284,7 +284,7 @@ def sort_dates(work: Table) -> None:
         raise InvalidTable(
             "table",
             f"the date {moment(work.dates[i])} occurs more than once{where}",
-            "Keep one row for each date",
+            "Keep one row for each date" + _clock_words(work.dates[i]),
         )
     once = np.ones(len(work.dates), dtype=bool)
     once[same + 1] = False
@@ -292,6 +292,13 @@ def sort_dates(work: Table) -> None:
     work.steps.append(
         f"{counted(len(same), 'row that occurs', 'rows that occur')} twice counted once"
     )
+
+
+def _clock_words(stamp: np.datetime64) -> str:
+    """What may make times of day occur twice."""
+    if " " not in moment(stamp):
+        return ""
+    return "; where clocks went back, write times with their offset from UTC"
 
 
 def between(work: Table, start: str | None, end: str | None) -> None:

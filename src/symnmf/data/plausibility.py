@@ -21,6 +21,8 @@ ENOUGH_ROWS = 12
 LEVEL_STEP = 0.2
 #: Correlation of successive changes below which numbers are noise around a level, not prices.
 CANCELLING = -0.4
+#: Correlation of successive numbers from which on they wander, as prices do.
+WANDERING = 0.5
 #: A level among returns is larger than they are by this factor.
 LEVEL_AMONG_RETURNS = 20.0
 #: Rows of each of the four stretches from which the behaviour of long tables is found.
@@ -178,6 +180,25 @@ def _check_returns(work: Table) -> None:
             f"Leave out such columns ({spelled('drop', work.names[odd[0]])}), or pass {_values()} "
             "to take all numbers as they are",
         )
+
+
+def around_a_level(x: np.ndarray) -> bool:  # (T, n)
+    """Whether numbers that are never negative are noise around a level, and do not wander.
+
+    Arguments:
+        x: the numbers, in order of time.
+
+    Example:
+        >>> noise = np.random.default_rng(0).normal(100, 1, (200, 3))
+        >>> around_a_level(noise), around_a_level(100 + np.cumsum(noise - 100, axis=0))
+        (True, False)
+    """
+    if len(x) < ENOUGH_ROWS or not np.isfinite(x).all() or (x < 0).any():
+        return False
+    centred = x - x.mean(axis=0)
+    with np.errstate(all="ignore"):
+        follow = (centred[1:] * centred[:-1]).sum(axis=0) / (centred**2).sum(axis=0)
+    return bool(np.nanmedian(follow) < WANDERING) if np.isfinite(follow).any() else False
 
 
 def _values() -> str:

@@ -212,6 +212,7 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
         numbered = [(i, re.sub(rb"\s{2,}", b"\t", line.strip())) for i, line in numbered]
         notes.append("columns separated by two spaces and more")
     elif separator != ",":
+        numbered = _without_frame(numbered) if separator == "|" else numbered
         notes.append(f"columns separated by {SEPARATORS.get(separator, 'spaces')}")
     numbers = [i for i, _ in numbered]
     rows = CellRows(source, "line", numbers, separator, notes)
@@ -219,6 +220,14 @@ def text_rows(text: bytes, source: str, notes: list[str]) -> CellRows:
     if b'"' in text and any(line.count(b'"') % 2 for line in rows.lines):
         return _with_long_cells(lines[skip:], rows, skip)
     return rows
+
+
+def _without_frame(numbered: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Lines without the frame that programs of the terminal, and Markdown, draw around cells."""
+    inner = [(i, line.strip()) for i, line in numbered if line.strip(b"-+|:= \t")]
+    if not all(line[:1] == line[-1:] == b"|" for _, line in inner[:2]):
+        return numbered
+    return [(i, line.removeprefix(b"|").removesuffix(b"|")) for i, line in inner]
 
 
 def _wide_gaps(lines: Sequence[str]) -> bool:

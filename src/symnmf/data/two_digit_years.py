@@ -21,6 +21,8 @@ FIRST_OF_1900 = 30
 LATEST = 2068
 #: Dates from which weekdays are evidence.
 ENOUGH_DAYS = 10
+#: Dates without a year, at least, and their longest step in days, by which they are recognized.
+SOME_DAYS, LONGEST_STEP = 5, 45
 
 
 def full_year(year: int) -> int:
@@ -93,3 +95,15 @@ def _weekends(stamps: list[Any]) -> bool:
         return False
     weekday = (days.astype(np.int64) + 3) % 7
     return bool((weekday >= 5).any())
+
+
+def days_of_months(parts: list[Any]) -> bool:
+    """Whether cells such as Mar-01, in order of appearance, are days of March and not years."""
+    given = [(int(p["month"]), int(p["year"])) for p in parts if p is not None]
+    if len(given) < SOME_DAYS or max(number for _, number in given) > 31:
+        return False
+    months = np.diff([12 * number + month for month, number in given])
+    days = np.diff([31 * month + number for month, number in given])
+    in_order = (months > 0).all() or (months < 0).all()
+    near = (days % 372 <= LONGEST_STEP).all() or (-days % 372 <= LONGEST_STEP).all()
+    return not in_order and bool(near)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from symnmf.display import Brief
 from symnmf.numerics import row_chunks
 from symnmf.operators import SymmetricOperator
 from symnmf.provenance import Provenance
 
 
-@dataclass(frozen=True)
-class CorrelationEstimate(Provenance):
+@dataclass(frozen=True, repr=False)
+class CorrelationEstimate(Brief, Provenance):
     """How an absolute correlation was estimated; stored as ``operator.provenance``.
 
     Attributes:

@@ -41,8 +41,9 @@ def unit_diagonal_gram(
     Reference: Cooley and Thibaud (2019), doi:10.1093/biomet/asz028.
     """
     norms = torch.linalg.vector_norm(angles, dim=1, keepdim=True)
-    if not bool((norms > 0).all()):
-        row = int((norms[:, 0] == 0).nonzero()[0, 0])
+    empty = ~(norms[:, 0] > 0)  # NaN where no observation of any instrument is in the tail
+    if bool(empty.any()):
+        row = int(empty.nonzero()[0, 0])
         raise InvalidMatrix(
             "angles",
             f"instrument {row} is zero at every exceedance",

@@ -17,6 +17,7 @@ from symnmf.dependence.pairwise_tail import pairwise_tpdm
 from symnmf.dependence.tail_request import signed_for
 from symnmf.dependence.tail_weights import INDEPENDENCE, tail_weights
 from symnmf.dependence.threshold import Threshold
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.numerics import average_ranks, numpy_stream
 
@@ -30,8 +31,8 @@ TINY = 1e-7
 PAIRWISE_INSTRUMENTS = 40
 
 
-@dataclass(frozen=True)
-class StabilityCurve:
+@dataclass(frozen=True, repr=False)
+class StabilityCurve(Brief):
     """Mean tail dependence against the threshold.
 
     Attributes:

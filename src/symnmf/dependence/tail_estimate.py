@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symnmf.display import Brief
 from symnmf.provenance import Provenance
 
 
-@dataclass(frozen=True)
-class TailEstimate(Provenance):
+@dataclass(frozen=True, repr=False)
+class TailEstimate(Brief, Provenance):
     """How a tail dependence matrix was estimated; stored as ``operator.provenance``.
 
     ``"global"`` has one set of extreme observations for all instruments. The other estimators have

@@ -54,6 +54,10 @@ def _weight(estimator: str, weight: str | None) -> str:
     return choice("weight", weight, tuple(WEIGHTS))
 
 
+class TooFewExtremes(InvalidInput):
+    """A table has too few extreme observations for an estimate."""
+
+
 class TailRequest:
     """The options of an estimate, which can be repeated on other rows of the panel."""
 
@@ -172,7 +176,8 @@ class TailRequest:
         left_out = len(chosen) - len(days)
         if left_out:
             steps.append(f"{left_out} of them left out: a larger one was near")
-        angles = torch.from_numpy((heavy[days] / radii[days, None]).T.copy())
+        with np.errstate(invalid="ignore"):  # no radius: the error names an instrument
+            angles = torch.from_numpy((heavy[days] / radii[days, None]).T.copy())
         scales = (angles.square().sum(dim=1) * (len(angles) / len(days))).numpy()
         about = self.about(days, radii[days], threshold, scales, left_out, steps)
         return unit_diagonal_gram(angles, self.dtype, self.panel.names, about)
@@ -300,7 +305,7 @@ class TailRequest:
         if observations < least or (self.rule.name == "q" and self.rule.value >= HALF):
             longer = "pass a table with more rows"  # no share of these rows is enough
             remedy = f"{longer}, or {spelled('dependence', 'correlation')}"
-        raise InvalidInput(
+        raise TooFewExtremes(
             self.rule.name,
             f"{self.rule.value:g} leaves {counted(found, 'exceedance')} of "
             f"{counted(observations, 'observation')}",

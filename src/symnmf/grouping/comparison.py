@@ -11,6 +11,7 @@ from torch import Tensor
 
 from symnmf.core.labels import adjusted_rand, mutual_information
 from symnmf.core.result import Result
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.grouping.naming import UNASSIGNED, by_name, classes_by_name, group_of, groups
 
@@ -61,8 +62,8 @@ def align(H: Tensor, reference: Tensor) -> Tensor:  # (n, k), (n, l) -> (k,)
     return torch.tensor([j if j >= 0 else next(rest) for j in order], device=H.device)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Brief):
     """Comparison of groups with classes of the user.
 
     Attributes:

@@ -163,8 +163,8 @@ class CrashModel:
             raise InvalidInput("level", "was given together with loss", "Pass one of them")
         tails = self.tails.at(places)
         if loss is None:
-            p = np.full(n, min(0.05, self.q) if level is None else float(level))
-            limit = np.quantile(self.losses[:, places], 1 - p[0], axis=0)
+            p = np.full(n, min(0.05, self.q) if level is None else level)
+            limit = np.quantile(self.losses[:, places], np.clip(1 - p[0], 0, 1), axis=0)
         else:
             limit = np.full(n, float(loss))
             p = tails.exceeded(limit)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symnmf.display import Brief
+
 #: Share of the observations that the fitted tail replaces, and the fewest of them.
 FITTED_SHARE, LEAST_FITTED = 0.05, 30
 #: Range of the shape: estimates from probability-weighted moments need a shape below 1/2 for their
@@ -13,8 +15,8 @@ FITTED_SHARE, LEAST_FITTED = 0.05, 30
 SHAPES = (-0.5, 0.9)
 
 
-@dataclass(frozen=True)
-class FittedTails:
+@dataclass(frozen=True, repr=False)
+class FittedTails(Brief):
     """Distributions of the losses of n instruments.
 
     Attributes:

@@ -10,12 +10,13 @@ import torch
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
+from symnmf.display import Brief
 from symnmf.grouping.portfolio_risk import check_panel
 from symnmf.operators import SymmetricOperator
 
 
-@dataclass(frozen=True)
-class GroupReturns:
+@dataclass(frozen=True, repr=False)
+class GroupReturns(Brief):
     """Returns of the groups, and how much of each instrument they explain.
 
     Attributes:

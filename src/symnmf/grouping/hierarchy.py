@@ -16,6 +16,7 @@ from torch import Tensor
 from symnmf.core.labels import group_numbers, indicator
 from symnmf.core.problem import Problem
 from symnmf.core.result import Result
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.factorization import run
 from symnmf.fit_request import Request
@@ -29,8 +30,8 @@ from symnmf.resources import require_memory
 TIE_BREAK = 0.1
 
 
-@dataclass(frozen=True)
-class Hierarchy:
+@dataclass(frozen=True, repr=False)
+class Hierarchy(Brief):
     """Groups for several numbers of groups, and how they are related.
 
     Attributes:

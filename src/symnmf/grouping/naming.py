@@ -11,13 +11,14 @@ import torch
 
 from symnmf.core.labels import group_numbers, hard_labels
 from symnmf.core.result import Result
+from symnmf.display import Brief
 
 #: Name used for the group of an instrument without a group.
 UNASSIGNED = "unassigned"
 
 
-@dataclass(frozen=True)
-class Group:
+@dataclass(frozen=True, repr=False)
+class Group(Brief):
     """A group of a factorization.
 
     Attributes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from symnmf.dependence.tail import tail_dependence
 from symnmf.dependence.tail_estimate import TailEstimate
 from symnmf.dependence.tail_request import signed_for
 from symnmf.display import html_table
-from symnmf.errors import InvalidInput, MarginWarning
+from symnmf.errors import DataWarning, InvalidInput, MarginWarning
 from symnmf.grouping.naming import by_name, names_of
 from symnmf.grouping.tail_factors import continued_loadings
 from symnmf.operators import SymmetricOperator
@@ -31,6 +32,12 @@ TAIL_INDEX, INDEX_TOLERANCE = 2.0, 0.5
 
 #: Share of the observations that form the tail.
 TAIL_SHARE = 0.05
+#: Names of positions in money, which has no returns; codes of currencies stand for it too.
+CASH = re.compile(
+    r"(.*\W)?cash(\W.*)?|(USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|HKD|SGD|CNY)( .*)?|liquidität|"
+    r"liquidités|money market( .*)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -272,6 +279,33 @@ def _times(S: SymmetricOperator, v: torch.Tensor) -> torch.Tensor:
     return image[:, 0].to(torch.float64).cpu()
 
 
+def check_known(
+    argument: str, values: Mapping[str, Any], names: Sequence[str], where: str, remedy: str
+) -> list[str]:
+    """Raise an error for names that are not known; of weights, those of cash are returned.
+
+    Arguments:
+        argument: what holds the values.
+        values: a number for each name.
+        names: the known names.
+        where: where these are, for the message.
+        remedy: what to do.
+    """
+    known = set(names)
+    unknown = [str(name) for name in values if name not in known]
+    cash = [name for name in unknown if argument == "weights" and CASH.fullmatch(name)]
+    unknown = [name for name in unknown if name not in cash]
+    if unknown:
+        written = {name.lower(): name for name in names}
+        other = next((name for name in unknown if name.lower() in written), None)
+        if other is not None:
+            remedy = f"Is it {written[other.lower()]!r}? Write the names in the same way"
+        listed = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        words = "was" if len(unknown) == 1 else "were"
+        raise InvalidInput(argument, f"{listed} {words} not {where}", remedy)
+    return cash
+
+
 def numbers_of(
     argument: str, values: Any, result: Result, missing: float | None = None
 ) -> np.ndarray:
@@ -279,10 +313,13 @@ def numbers_of(
     names = names_of(result)
     values = by_name(values)
     if isinstance(values, Mapping):
-        unknown = [name for name in values if name not in set(names)]
-        if unknown:
-            raise InvalidInput(
-                argument, f"{unknown[0]!r} was not in the fit", "Pass names of the fit"
+        cash = check_known(argument, values, names, "in the fit", "Pass names of the fit")
+        if cash:
+            words = ", ".join(map(repr, cash[:5]))
+            warnings.warn(
+                f"{words} left out: cash carries no risk of the instruments",
+                DataWarning,
+                stacklevel=2,
             )
         without = [name for name in names if name not in values]
         if without and missing is None:
@@ -290,7 +327,12 @@ def numbers_of(
                 argument, f"there is no number for {without[0]!r}", "Pass one for every name"
             )
         values = [values.get(name, missing) for name in names]
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as wrong:
+        raise InvalidInput(
+            argument, "are no numbers", "Pass a number for each name, or a mapping from names"
+        ) from wrong
     if array.shape != (len(names),):
         raise InvalidInput(argument, f"has shape {array.shape}", f"Pass {len(names)} numbers")
     if not np.isfinite(array).all():

@@ -14,7 +14,7 @@ from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.defaults import DEPENDENCE, DEPENDENCES, FRACTIONS, RESAMPLES, TAIL, TAILS
 from symnmf.dependence.resampling import Resamples
-from symnmf.display import html_table
+from symnmf.display import Brief, html_table
 from symnmf.errors import InvalidInput, InvalidTable
 from symnmf.grouping.naming import group_names, names_of
 from symnmf.grouping.portfolio_risk import TAIL_SHARE, by_group, check_panel, numbers_of
@@ -28,8 +28,8 @@ LISTED_DAYS, LEAST_ROWS = 10, 100
 MAX_CONTINUED = 500
 
 
-@dataclass(frozen=True)
-class ShareBand:
+@dataclass(frozen=True, repr=False)
+class ShareBand(Brief):
     """Numbers with their intervals.
 
     Attributes:
@@ -52,8 +52,8 @@ class ShareBand:
         return f"{value:.1f}{unit}{ends}".replace("-", "−")
 
 
-@dataclass(frozen=True)
-class WorstDay:
+@dataclass(frozen=True, repr=False)
+class WorstDay(Brief):
     """A day on which the portfolio lost much.
 
     Attributes:

@@ -17,6 +17,7 @@ from symnmf.defaults import TAIL
 from symnmf.dependence.margins import to_margins
 from symnmf.dependence.tail_request import signed_for
 from symnmf.dependence.threshold import keep_largest
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.grouping.naming import group_names
 from symnmf.grouping.portfolio_risk import by_group, check_panel
@@ -32,8 +33,8 @@ EXTREME_SHARE, LEAST_DAYS, DAYS_A_PROTOTYPE = 0.05, 10, 15
 MOST, STARTS, POWER_STEPS = 6, 10, 20
 
 
-@dataclass(frozen=True)
-class Prototype:
+@dataclass(frozen=True, repr=False)
+class Prototype(Brief):
     """A kind of crash.
 
     Attributes:

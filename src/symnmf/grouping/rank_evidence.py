@@ -12,6 +12,7 @@ from symnmf.core.labels import adjusted_rand
 from symnmf.core.problem import Problem
 from symnmf.core.spectrum import Spectrum, leading
 from symnmf.data.panel import Panel
+from symnmf.display import Brief
 from symnmf.grouping.common_factor import group_fit
 from symnmf.grouping.held_out import OffDiagonal, shrunk, spectral_fit
 from symnmf.grouping.panel_versions import CommonFactor, Estimator, halves
@@ -40,8 +41,8 @@ NEARLY = 0.98
 LEAST_GAIN = 3e-4
 
 
-@dataclass(frozen=True)
-class Prediction:
+@dataclass(frozen=True, repr=False)
+class Prediction(Brief):
     """How well 1, …, p factors of one half of the days predict the other half.
 
     Attributes:

@@ -12,6 +12,7 @@ from symnmf.core.problem import Problem
 from symnmf.data.panel import Panel
 from symnmf.defaults import DEPENDENCE, EVENTS_A_GROUP
 from symnmf.dependence import estimate
+from symnmf.display import Brief
 from symnmf.grouping.entry_hold_out import EntryHoldOut, hold_out_entries
 from symnmf.grouping.panel_versions import Estimator
 from symnmf.grouping.rank_evidence import Noise, Prediction, above_noise, predict, split_groups
@@ -27,8 +28,8 @@ from symnmf.options import whole_number
 from symnmf.planning.tuning import starts_agree
 
 
-@dataclass(frozen=True)
-class RankSuggestion:
+@dataclass(frozen=True, repr=False)
+class RankSuggestion(Brief):
     """A number of groups with its range and the reasons.
 
     Attributes:

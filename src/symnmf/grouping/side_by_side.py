@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.numerics import average_ranks, numpy_stream
 from symnmf.operators import SymmetricOperator
@@ -34,8 +35,8 @@ class Pair:
     ordinary_rank: float
 
 
-@dataclass(frozen=True)
-class SideBySide:
+@dataclass(frozen=True, repr=False)
+class SideBySide(Brief):
     """Two dependences of the same instruments.
 
     Attributes:

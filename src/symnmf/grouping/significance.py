@@ -17,6 +17,7 @@ from symnmf.data.panel import Panel
 from symnmf.dependence.correlation_estimate import CorrelationEstimate
 from symnmf.dependence.independence import mean_entry, recorded_options
 from symnmf.dependence.tail_estimate import TailEstimate
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.factorization import run
 from symnmf.fit_request import Request
@@ -31,8 +32,8 @@ from symnmf.options import choice, whole_number
 AGAINST = {"independence": rotated, "common factor": common_factor_only}
 
 
-@dataclass(frozen=True)
-class Significance:
+@dataclass(frozen=True, repr=False)
+class Significance(Brief):
     """Dependence within groups, compared with groups found in data that have none.
 
     Attributes:

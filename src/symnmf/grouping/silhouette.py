@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from symnmf.core.labels import indicator
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput, UnknownName
 from symnmf.grouping.spherical_kmeans import UnitRows
 from symnmf.numerics import row_chunks, torch_stream
@@ -20,8 +21,8 @@ METRICS = ("cosine", "euclidean")
 EUCLIDEAN_SAMPLE = 10_000
 
 
-@dataclass(frozen=True)
-class Silhouette:
+@dataclass(frozen=True, repr=False)
+class Silhouette(Brief):
     """Mean silhouette of a partition.
 
     Attributes:

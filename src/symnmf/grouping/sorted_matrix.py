@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from symnmf.core.result import Result
+from symnmf.display import Brief
 from symnmf.grouping.naming import names_of
 from symnmf.numerics import row_chunks
 from symnmf.operators import SymmetricOperator
@@ -20,8 +21,8 @@ CELLS_PER_SIDE = 200
 COLUMN_ENTRIES = 1 << 22
 
 
-@dataclass(frozen=True)
-class SortedMatrices:
+@dataclass(frozen=True, repr=False)
+class SortedMatrices(Brief):
     """S and H Hᵀ with their rows sorted by group, averaged where they are large.
 
     Attributes:

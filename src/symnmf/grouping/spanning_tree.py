@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from symnmf.core.result import Result
+from symnmf.display import Brief
 from symnmf.grouping.naming import names_of
 from symnmf.operators import SymmetricOperator
 
@@ -17,8 +18,8 @@ MAX_LINKED = 500
 ROUNDS = 40
 
 
-@dataclass(frozen=True)
-class SpanningTree:
+@dataclass(frozen=True, repr=False)
+class SpanningTree(Brief):
     """The maximum spanning tree of S.
 
     Attributes:

@@ -12,6 +12,7 @@ from torch import Tensor
 from symnmf.core.kmeans import Partition, lloyd, spread
 from symnmf.core.labels import indicator
 from symnmf.core.problem import Problem
+from symnmf.display import Brief
 from symnmf.errors import DegenerateWarning
 from symnmf.grouping.centre_exchange import exchange_centres
 from symnmf.numerics import torch_stream
@@ -29,8 +30,8 @@ SEEDINGS = ("greedy", "plain")
 TRIALS, EXCHANGE_ROUNDS = 2, 3
 
 
-@dataclass(frozen=True)
-class HardGroups:
+@dataclass(frozen=True, repr=False)
+class HardGroups(Brief):
     """A partition of the rows of S by direction.
 
     Attributes:

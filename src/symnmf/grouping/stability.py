@@ -22,6 +22,7 @@ from symnmf.defaults import FITTED_RESAMPLES
 from symnmf.dependence import estimate
 from symnmf.dependence.resampled_rows import ResampledRows
 from symnmf.dependence.resampling import AtanhSpread, Resamples
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.grouping.comparison import align
 from symnmf.grouping.portfolio_risk import check_panel
@@ -42,8 +43,8 @@ BATCH, BATCH_ENTRIES = 10, 40_000_000
 SURE_SHARE = 0.7
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Brief):
     """How often instruments are in the same group when time is resampled.
 
     Attributes:

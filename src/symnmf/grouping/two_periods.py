@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from symnmf.data.panel import Panel
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.grouping.block_profiles import BlockProfiles, stationary_scores
 from symnmf.grouping.break_search import named_movers
@@ -22,8 +23,8 @@ MIN_DAYS, PERIOD_BLOCKS = 25, 8
 REFITTED = 4
 
 
-@dataclass(frozen=True)
-class PeriodChange:
+@dataclass(frozen=True, repr=False)
+class PeriodChange(Brief):
     """Whether the groups of a period differ from those of another by more than chance.
 
     Attributes:

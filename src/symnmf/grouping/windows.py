@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from symnmf.core.result import Result
-from symnmf.display import html_table
+from symnmf.display import Brief, html_table
 from symnmf.grouping.joint_crashes import WindowDependence
 
 #: Kinds of dependence: losses, gains, and all days.
@@ -16,8 +16,8 @@ KINDS_OF_HISTORY = ("tail", "gains", "correlation")
 ABSENT = -2
 
 
-@dataclass(frozen=True)
-class Window:
+@dataclass(frozen=True, repr=False)
+class Window(Brief):
     """One window of a table and its groups.
 
     Attributes:

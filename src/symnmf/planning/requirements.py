@@ -8,6 +8,7 @@ from time import perf_counter
 
 import torch
 
+from symnmf.display import Brief
 from symnmf.errors import UnknownName, called
 from symnmf.numerics import CHUNKS
 from symnmf.operators import SymmetricOperator
@@ -41,8 +42,8 @@ PRODUCTS = {
 TRIAL_SIDE = 2048
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Brief):
     """What one solver needs for S ≈ H Hᵀ.
 
     Attributes:

@@ -89,10 +89,13 @@ def read_manifest(folder: Path, kind: str) -> tuple[dict[str, Path], Any]:
     path = folder / MANIFEST
     manifest = read_json(path)
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
+        found = manifest.get("kind") if isinstance(manifest, dict) else None
+        other = isinstance(found, str) and found.startswith("symnmf ")
         raise InvalidFile(
             str(path),
-            f"is not the manifest of a {kind.removeprefix('symnmf ')}",
-            "Check the folder",
+            f"is not the manifest of a {kind.removeprefix('symnmf ')}"
+            + (f", but of a {str(found).removeprefix('symnmf ')[:40]}" if other else ""),
+            "Pass another folder, or the table itself" if other else "Check the folder",
         )
     files: dict[str, Path] = {}
     try:

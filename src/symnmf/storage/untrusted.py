@@ -76,7 +76,11 @@ def reading(path: Path) -> Iterator[None]:
         wrong = LookupError | AttributeError | TypeError | AssertionError | UnicodeError
         if isinstance(broken, wrong) or re.search(r"\bb['\"]|<class|0x", reason):
             reason = "its content is not that of such a file"  # words of Python help nobody
-        raise InvalidFile(str(path), f"cannot be read: {reason}", "Check the file") from broken
+        remedy = "Check the file"
+        if re.search(r"magic bytes|corrupt|truncat", reason, re.IGNORECASE):
+            reason, remedy = "it is damaged or was cut off", "Save or download it again"
+        reason = reason.rstrip(".")
+        raise InvalidFile(str(path), f"cannot be read: {reason}", remedy) from broken
 
 
 def check_expansion(path: Path, need: float) -> None:

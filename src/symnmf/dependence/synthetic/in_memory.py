@@ -21,13 +21,14 @@ from symnmf.dependence.synthetic.model import (
     score_blocks,
     unit_block,
 )
+from symnmf.display import Brief
 from symnmf.operators import DenseOperator, GramOperator, SymmetricOperator
 from symnmf.provenance import Provenance
 from symnmf.resources import require_memory
 
 
-@dataclass(frozen=True)
-class Benchmark:
+@dataclass(frozen=True, repr=False)
+class Benchmark(Brief):
     """A benchmark matrix and its true groups.
 
     Attributes:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from symnmf.dependence.global_tail import unit_diagonal_gram
 from symnmf.dependence.removal import standardize
+from symnmf.display import Brief
 from symnmf.errors import InvalidInput, UnknownName
 from symnmf.numerics import numpy_stream
 
@@ -28,8 +29,8 @@ ROWS = 256
 KINDS = ("tpdm", "corr")
 
 
-@dataclass(frozen=True)
-class FactorModel:
+@dataclass(frozen=True, repr=False)
+class FactorModel(Brief):
     """The factor model X = A Z + ε; row blocks of A are drawn on request.
 
     Attributes:
