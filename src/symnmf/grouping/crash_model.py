@@ -215,7 +215,10 @@ class CrashModel:
         The quantile of simulated days, drawn towards that of the portfolio's own losses as far as
         these have days beyond it: fitted tails are uncertain, and the simulated quantile alone is
         too low in heavy tails. The interval is symmetric in the ratio to the loss
-        (:meth:`symnmf.dependence.resampling.Resamples.by_ratio`).
+        (:meth:`symnmf.dependence.resampling.Resamples.by_ratio`), and as wide as the largest of
+        three spreads in resampled histories requires: that of the loss, of the simulated quantile
+        and of the portfolio's own. Their mean hardly varies where one of them is small only
+        because the history lacks large losses.
 
         Arguments:
             weights: (n,) positions of at least 0, or a mapping from names.
@@ -232,17 +235,18 @@ class CrashModel:
         held = np.flatnonzero(w)
         days = max(LEAST_DAYS, DAYS_A_PERIOD * period)
         whole = CrashSample(self.loadings, self.tails, np.arange(T))
-        own, found = self.losses[:, held] @ w[held], []
+        own, answers = self.losses[:, held] @ w[held], []
         for s in (whole, *self.samples):
             drawn = self._portfolio(s.loadings[held], s.tails.at(held), w[held], days)
             model, sample = (float(np.quantile(x, 1 - 1 / period)) for x in (drawn, own[s.rows]))
-            found.append(_between(model, sample, T / period))
+            answers.append((_between(model, sample, T / period), model, sample))
+        (value, _, observed), *others = answers
         low, high = float("nan"), float("nan")
-        if self.samples:
+        if others:
             assert self.histories is not None
-            ends = self.histories.by_ratio(np.array(found[0]), np.array(found[1:]), self.level)
-            low, high = (float(end) for end in ends)
-        return ReturnLevel(found[0], low, high, float(np.quantile(own, 1 - 1 / period)), period)
+            ends = self.histories.by_ratio(np.full(3, value), np.array(others), self.level)
+            low, high = float(ends[0].min()), float(ends[1].max())
+        return ReturnLevel(value, low, high, observed, period)
 
     def _portfolio(self, A: np.ndarray, tails: FittedTails, w: np.ndarray, days: int) -> np.ndarray:
         """Losses of a portfolio on simulated days; all samples share the random numbers."""
