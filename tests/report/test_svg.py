@@ -8,9 +8,10 @@ import pytest
 from plotly.graph_objects import Bar, Figure, Heatmap, Pie, Scatter
 from plotly.subplots import make_subplots
 
-from symnmf.report.svg_axes import date_marks, linear_marks, log_marks
+from symnmf.report.svg_axes import Axis, date_marks, linear_marks, log_marks
 from symnmf.report.svg_figures import drawn
 from symnmf.report.svg_text import hover_text, plain_text, text_width
+from symnmf.report.svg_traces import marked, scatter
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -213,3 +214,13 @@ def test_widths_of_words_are_on_the_safe_side():
     for char, advance in advances.items():
         assert text_width(char, 1.0) >= advance, char
     assert text_width("11 NASDAQ:AIMC", 12.5) >= 12.5 * 8.741
+
+
+def test_words_hide_no_marker():
+    axis = Axis("linear", 0, 10, {}, start=0, stop=1000)
+    first = {"mode": "markers+text", "x": [5.0], "y": [5.0], "text": ["a long word"]}
+    second = {"mode": "markers+text", "x": [5.3], "y": [5.0], "text": [""], "marker": {"size": 8}}
+    taken = [(0.0, 0.0, 1000.0, 1000.0), *marked(first, axis, axis), *marked(second, axis, axis)]
+    words = "".join(scatter(first, axis, axis, "#000", titles=False, taken=taken))
+    at = float(re.search(r'<text x="([\d.]+)"', words)[1])
+    assert at < 500 - 20  # on the other side of its own marker

@@ -16,6 +16,7 @@ from symnmf.defaults import RESAMPLES, TAIL
 from symnmf.dependence.resampling import Resamples
 from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
+from symnmf.grouping.crash_answers import JointCrash, ReturnLevel
 from symnmf.grouping.fitted_tails import FittedTails
 from symnmf.grouping.joint_probability import PRIOR_DAYS, scaled_to_data
 from symnmf.grouping.joint_probability import at_least as probability_of
@@ -37,53 +38,6 @@ SAMPLE_DRAWS = 1000
 DAYS_A_PERIOD, LEAST_DAYS, DRAWN_NUMBERS = 20, 20_000, 1_000_000
 #: Coefficients of pairs of the samples that are fitted side by side.
 FITTED_NUMBERS = 4_000_000
-
-
-@dataclass(frozen=True)
-class JointCrash:
-    """Probability of a joint crash on one day.
-
-    Attributes:
-        value: probability under the model.
-        low, high: its interval; NaN without resampled histories.
-        observed: days of the data on which it happened.
-        days: days of the data.
-        independent: probability if the instruments were independent.
-        resolved: whether the data reach so far: at least one such day is expected or was seen.
-    """
-
-    value: float
-    low: float
-    high: float
-    observed: int
-    days: int
-    independent: float
-    resolved: bool
-
-    def __str__(self) -> str:
-        seen = f"{self.observed} of {self.days} days ({self.observed / self.days:.2%}) in the data"
-        if not self.resolved:
-            return f"below one day in {self.days}: the data cannot say more; {seen}"
-        ends = "" if np.isnan(self.low) else f" ({self.low:.2%} to {self.high:.2%})"
-        return f"{self.value:.2%}{ends}; {seen}; {self.independent:.2%} if independent"
-
-
-@dataclass(frozen=True)
-class ReturnLevel:
-    """Loss of a portfolio that is exceeded once in a period on average.
-
-    Attributes:
-        value: the loss under the model.
-        low, high: its interval; NaN without resampled histories.
-        observed: the same quantile of the portfolio's own losses in the data.
-        period: the period, in days.
-    """
-
-    value: float
-    low: float
-    high: float
-    observed: float
-    period: int
 
 
 @dataclass(frozen=True)

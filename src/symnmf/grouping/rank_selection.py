@@ -77,6 +77,11 @@ class RankSuggestion:
     hidden: EntryHoldOut | None = None
 
     @property
+    def considered(self) -> int:
+        """Largest number that was considered."""
+        return len(self.ratios)
+
+    @property
     def words(self) -> str:
         """The number and its range, for people."""
         if self.k == 1:

@@ -16,7 +16,7 @@ from symnmf.report.svg_axes import Axis, cut, kind_of, number_of, numbers_of, ra
 from symnmf.report.svg_decorations import axis_title, color_bar, frame, legend, marks
 from symnmf.report.svg_heat import heat
 from symnmf.report.svg_text import plain_text, text_width, xml
-from symnmf.report.svg_traces import CYCLE, Box, array_of, bars, error_ends, scatter
+from symnmf.report.svg_traces import CYCLE, Box, array_of, bars, error_ends, marked, scatter
 
 #: Width of a drawing by its place on the page, and of the drawing for narrow screens.
 WIDTHS = {"full": 1040, "half": 500, "middle": 620}
@@ -309,6 +309,8 @@ class _Drawing:
         base: dict[Any, float] | None = (
             {} if self.layout.get("barmode") in ("stack", "relative") else None
         )
+        for _, trace in panel.traces:
+            taken += marked(trace, panel.x, panel.y)
         for number, trace in panel.traces:
             color, kind = CYCLE[number % len(CYCLE)], trace.get("type", "scatter")
             if trace.get("visible") is False:

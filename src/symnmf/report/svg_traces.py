@@ -107,6 +107,30 @@ def scatter(
     return made
 
 
+def marked(trace: dict[str, Any], x: Axis, y: Axis) -> list[Box]:
+    """Boxes of the markers of a trace with words: no word of the figure may hide one.
+
+    Example:
+        >>> axis = Axis("linear", 0, 10, {}, start=0, stop=100)
+        >>> marker = {"size": 4}
+        >>> marked({"mode": "markers+text", "x": [5], "y": [5], "marker": marker}, axis, axis)
+        [(48.0, 48.0, 52.0, 52.0)]
+    """
+    mode = str(trace.get("mode"))
+    if "text" not in mode or "markers" not in mode:
+        return []
+    px, py = (
+        x.places(array_of(trace.get("x"))).tolist(),
+        y.places(array_of(trace.get("y"))).tolist(),
+    )
+    sizes = _many((trace.get("marker") or {}).get("size"), len(px), 6)
+    return [
+        (a - r, b - r, a + r, b + r)
+        for a, b, r in zip(px, py, (float(size) / 2 for size in sizes), strict=True)
+        if isfinite(a) and isfinite(b)
+    ]
+
+
 def bars(
     trace: dict[str, Any], x: Axis, y: Axis, color: str, *, titles: bool, slot: tuple[int, int],
     base: dict[Any, float] | None, others: Sequence[dict[str, Any]] = (),
