@@ -6,11 +6,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symnmf.cli.data_options import DataRequest
+from symnmf.cli.result_folder import data_of, is_result
 from symnmf.cli.shared_options import wanted_groups
 
 if TYPE_CHECKING:
     from symnmf.analysis.loading import LoadedData
     from symnmf.core.result import Result
+    from symnmf.data import Panel
+
+
+def fit_of(
+    data: DataRequest, k: int | str | None, folder: Path | None, seed: int
+) -> tuple[DataRequest, Panel, Result]:
+    """The data, the returns and the groups: of the folder of a fit, or of a table.
+
+    Arguments:
+        data: what the command was asked to read: a table, or the folder of a fit.
+        k, folder, seed: as for :func:`fitted`.
+    """
+    from symnmf.analysis.folder import load
+
+    if folder is None and data.kind == "auto" and is_result(data.path):
+        folder, data = data.path, data_of(data.path)
+        return data, data.panel(), load(folder)
+    loaded, made = fitted(data, k, folder, seed)
+    assert loaded.panel is not None
+    return data, loaded.panel, made
 
 
 def fitted(
