@@ -219,7 +219,7 @@ def test_widths_of_words_are_on_the_safe_side():
 def test_words_hide_no_marker():
     axis = Axis("linear", 0, 10, {}, start=0, stop=1000)
     first = {"mode": "markers+text", "x": [5.0], "y": [5.0], "text": ["a long word"]}
-    second = {"mode": "markers+text", "x": [5.3], "y": [5.0], "text": [""], "marker": {"size": 8}}
+    second = {"mode": "markers+text", "x": [5.3], "y": [5.0], "text": ["b"], "marker": {"size": 8}}
     taken = [(0.0, 0.0, 1000.0, 1000.0), *marked(first, axis, axis), *marked(second, axis, axis)]
     words = "".join(scatter(first, axis, axis, "#000", titles=False, taken=taken))
     at = float(re.search(r'<text x="([\d.]+)"', words)[1])

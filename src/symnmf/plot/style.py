@@ -73,7 +73,7 @@ def labels(names: Sequence[str], most: int = 24) -> list[str]:
 
     Example:
         >>> labels(["International Fund A", "International Fund B", "Gold"], most=12)
-        ['…A', '…B', 'Gold']
+        ['…Fund A', '…Fund B', 'Gold']
     """
     return [_escaped(text) for text in short_names(names, most)]
 
@@ -93,6 +93,9 @@ def short_names(names: Sequence[str], most: int = 24) -> list[str]:
         letters = zip(*(names[i] for i in same), strict=False)
         begin = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))
         begin = names[same[0]].rfind(" ", 0, begin) + 1 or begin
+        whole = max(len(names[i]) for i in same) - (most - 1)  # from here on the ends have room
+        if 0 < whole < begin:
+            begin = names[same[0]].find(" ", whole - 1, begin) + 1 or begin
         if min(len(names[i]) for i in same) > begin:
             for i in same:
                 made[i] = _cut(f"…{names[i][begin:]}", most)

@@ -108,16 +108,18 @@ def scatter(
 
 
 def marked(trace: dict[str, Any], x: Axis, y: Axis) -> list[Box]:
-    """Boxes of the markers of a trace with words: no word of the figure may hide one.
+    """Boxes of the markers of a trace in which each has a word: no word of the figure hides one.
+
+    Where few of many markers have words, as in a large network, there would be no room for any.
 
     Example:
         >>> axis = Axis("linear", 0, 10, {}, start=0, stop=100)
-        >>> marker = {"size": 4}
-        >>> marked({"mode": "markers+text", "x": [5], "y": [5], "marker": marker}, axis, axis)
+        >>> dot = {"mode": "markers+text", "x": [5], "y": [5], "text": ["a"]}
+        >>> marked({**dot, "marker": {"size": 4}}, axis, axis)
         [(48.0, 48.0, 52.0, 52.0)]
     """
     mode = str(trace.get("mode"))
-    if "text" not in mode or "markers" not in mode:
+    if "text" not in mode or "markers" not in mode or not all(array_of(trace.get("text"))):
         return []
     px, py = (
         x.places(array_of(trace.get("x"))).tolist(),
