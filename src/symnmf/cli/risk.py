@@ -17,7 +17,7 @@ from symnmf.cli.shared_options import Block, Force, Groups, Json, ResultOf, Seed
 from symnmf.defaults import RESAMPLES, SEED
 
 if TYPE_CHECKING:
-    from symnmf.grouping.crash_model import JointCrash, ReturnLevel
+    from symnmf.grouping.crash_answers import JointCrash, ReturnLevel
     from symnmf.grouping.position_risk import PortfolioRisk
 
 #: Instruments and days that are listed.
