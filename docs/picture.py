@@ -1,7 +1,7 @@
 """Take a picture of a page, or of a part of it, with chromium for the documentation.
 
 python docs/picture.py demo/tpdm/report.html report.png 1100x1300
-python docs/picture.py demo/tpdm/report.html report-pictures.png 1100x1140 '#matrix'
+python docs/picture.py demo/tpdm/report.html report-pictures.png 1100x1200 '#matrix'
 python docs/picture.py demo/tpdm/report.html report-events.png 1100x1000 '#events' dark
 python docs/picture.py demo/tpdm/report.html report-phone.png 390x1400 body dark
 python docs/picture.py symnmf-roll/report.html ribbon.png 1300x1000 '#ribbon'

@@ -137,6 +137,8 @@ def test_bootstrap_of_a_stored_fit(run_streams, prices, tmp_path):
     run_streams("fit", *words, "--k", 3, "--out", tmp_path / "o", "--no-report")
     more = ("--result", tmp_path / "o", "--draws", 2, "--json")
     shown = json.loads(run_streams("bootstrap", *words, *more)[0])
+    folder = ("bootstrap", tmp_path / "o", "--draws", 2, "--json")
+    assert json.loads(run_streams(*folder)[0]) == shown
     result = sn.load(tmp_path / "o")
     held = sn.bootstrap(sn.read_panel(prices, kind="prices"), result, "correlation", draws=2)
     assert list(shown["groups"].values()) == pytest.approx(held.groups.tolist())

@@ -258,3 +258,14 @@ def test_return_levels_are_near_the_sample(model):
     tail = model.tails.quantiles(np.full((1, 20), 1 - 1 / 250))[0]
     place = model.names.index("XOM")
     assert more.value == pytest.approx(tail[place], rel=0.1)
+
+
+def test_a_return_level_is_as_uncertain_as_its_less_certain_part(model):
+    """The mean of two answers hardly varies where one of them is steady, and errs all the same."""
+    w = np.full(20, 0.05)
+    found = model.return_level(w, 250)
+    own = model.losses @ w
+    drawn = [np.quantile(own[s.rows], 1 - 1 / 250) for s in model.samples]
+    low, high = model.histories.by_ratio(np.array(found.value), np.array(drawn), model.level)
+    assert found.low <= low * (1 + 1e-9)
+    assert found.high >= high * (1 - 1e-9)

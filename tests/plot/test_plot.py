@@ -28,6 +28,7 @@ from symnmf.plot import (
     stability_curve,
 )
 from symnmf.plot.ribbon_bands import ribbon_bands
+from symnmf.plot.style import GROUP_COLORS, KIND_COLORS, MEASURE_COLORS, labels, short_names
 
 
 def test_heat_maps_show_s_and_its_fit():
@@ -93,7 +94,8 @@ def test_names_are_words_not_markup():
     assert trace.x[:2] == ("&lt;b&gt;bold&lt;/b&gt;", "A&amp;B")
     assert len(trace.x[2]) == 24
     figure = heat_map(np.eye(2), names=["x" * 500, "x" * 501])
-    assert figure.data[0].x is None  # cut, they would be the same
+    assert figure.data[0].x == (f"{'x' * 19}… (1)", f"{'x' * 19}… (2)")  # cut, they were the same
+    assert heat_map(np.eye(2), names=["twice", "twice"]).data[0].x is None
     assert heat_map(np.eye(4), names=names).layout.xaxis.type == "category"
 
 
@@ -183,3 +185,43 @@ def test_ribbon_and_timeline_of_a_history():
     figure = sn.plot.timeline(found)
     assert figure.data[0].y[1] == pytest.approx(found.windows[1].dependence.within)
     assert list(figure.data[4].y) == [len(w.moved) for w in found.windows]
+
+
+ALIKE = [f"International Holdings Number {i:02d} Class A" for i in range(12)]
+
+
+@pytest.mark.parametrize("most", [8, 14, 24])
+def test_short_names_differ_where_names_differ(most):
+    names = [*ALIKE, "KO", "KO", "<b>", "International Holdings Number"]
+    made = short_names(names, most)
+    assert len(set(made)) == len(set(names))
+    assert max(map(len, made)) <= most
+    assert made[12:14] == ["KO", "KO"]
+    assert labels(names, most)[14] == "&lt;b&gt;"
+
+
+def test_long_names_that_begin_alike_stay_on_the_axes():
+    figure = heat_map(np.eye(12), names=ALIKE)
+    assert len(set(figure.data[0].x)) == 12
+    assert figure.layout.xaxis.showticklabels
+    table = pd.DataFrame([[3, 0, 1], [0, 5, 2]], index=["1 XOM", "2 KO"], columns=ALIKE[:3])
+    trace = classes(table).data[0]
+    assert len(set(trace.x)) == 3  # classes of one name would be drawn over each other
+    assert sorted(np.array(trace.z).ravel()) == [0, 0, 1, 2, 3, 5]
+
+
+def luminance(color):
+    parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_colours_of_kinds_and_measures_are_of_no_group():
+    def rgb(color):
+        return np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)])
+
+    for color in (*KIND_COLORS, *MEASURE_COLORS):
+        assert min(np.abs(rgb(color) - rgb(other)).sum() for other in GROUP_COLORS) > 60
+        for sheet in ("#ffffff", "#1a2029"):
+            light, dark = sorted((luminance(color), luminance(sheet)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 3

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import symnmf as sn
-from report_parts import HOSTILE, planted
+from report_parts import HOSTILE, panel_of, planted
 from symnmf.data.samples import sp500_prices
 from symnmf.report import write_report
 
@@ -189,6 +189,42 @@ def test_labels_never_overlap(browser, pages, tmp_path, n, width):
 def test_print_is_short(browser, pages, n):
     look(browser, pages[n], theme="dark")
     assert 1 < printed_pages(browser) <= 8
+
+
+@pytest.fixture(scope="module")
+def fullest(tmp_path_factory):
+    """The page of an analysis with everything, and with long names that begin alike."""
+    table, labels = panel_of(600, 4, 6, 0.8, 0)
+    table.columns = [f"International Holdings Number {i:02d} Class A" for i in range(24)]
+    found = sn.analyse(
+        table, 4, kind="returns", resamples=3, weights=dict.fromkeys(table.columns, 0.04),
+        classes={n: f"A sector {g}" for n, g in zip(table.columns, labels, strict=True)},
+    )  # fmt: skip
+    return write_report(tmp_path_factory.mktemp("fullest") / "report.html", found)
+
+
+def test_the_fullest_page_prints_on_eight_sheets(browser, fullest):
+    look(browser, fullest)
+    assert 1 < printed_pages(browser) <= 8
+
+
+@pytest.mark.parametrize("width", [PHONE, 1300])
+def test_long_names_are_legible_in_cards(browser, fullest, width):
+    look(browser, fullest, width)
+    cut = run(
+        browser,
+        "[...document.querySelectorAll('.members .name')].filter(n => n.clientHeight > 0 && "
+        "n.scrollHeight > n.clientHeight + 2).map(n => n.title)",
+    )
+    assert cut == []
+    outside = run(
+        browser,
+        "[...document.querySelectorAll('.members th')].filter(h => { const r = "
+        "document.createRange(); r.selectNodeContents(h); return r.getBoundingClientRect().right >"
+        " h.closest('.card').getBoundingClientRect().right - 4 }).map(h => h.innerText)",
+    )
+    assert outside == []
+    assert overlaps(browser)[0] == []
 
 
 def printed_pages(browser):

@@ -365,6 +365,20 @@ def test_classes_name_the_groups_they_fit():
     assert [card.named for card in everyone.cards] == [""] * 3  # it says nothing about a group
 
 
+def test_every_picture_calls_the_groups_as_the_cards_do(panel):
+    S = sn.tail_dependence(panel)
+    result = sn.factorize(S, 3)
+    words = ("Energy", "Food", "Banks")
+    names = zip(result.names, result.labels().tolist(), strict=True)
+    classes = {name: words[g] for name, g in names}
+    held = sn.portfolio_risk(result, panel, draws=0)
+    found = sn.Analysis.of(result, S, panel=panel, classes=classes)
+    content = gather(replace(found, portfolio=held))
+    assert content.group_names == ["1 Energy", "2 Food", "3 Banks"]
+    for name in ("classes", "portfolio"):
+        assert sorted(content.figures[name].figure["data"][0]["y"]) == content.group_names, name
+
+
 def test_no_group_is_missing_without_a_word():
     S, result = planted(340, 34, tuple(f"name {i}" for i in range(340)))
     content = gather(sn.Analysis.of(result, S))

@@ -67,6 +67,31 @@ def test_each_part_can_fail(good):
     assert levels(content)["optimization"] == "care"
 
 
+@pytest.mark.filterwarnings("ignore::symnmf.errors.AmbiguousWarning")
+def test_numbers_beyond_those_considered_are_not_judged(good):
+    def with_rank(k, **values):
+        rank = replace(good.evidence.rank, k=4, low=4, high=4, **values)
+        found = sn.Analysis.of(sn.factorize(good.operator, k), good.operator)
+        return gather(replace(found, evidence=replace(found.evidence, rank=rank)))
+
+    some = {"ratios": np.ones(4), "by_noise": 5, "clear": 5}
+    beyond = with_rank(6, **some)
+    assert levels(beyond)["number of groups"] == levels(beyond)["beyond chance"] == "open"
+    words = " ".join(s.short for s in beyond.statements)
+    assert "Whether 6 is the right number of groups was not examined." in words
+    assert "Not all of the 6" not in words
+    at_the_end = with_rank(4, **some)
+    assert levels(at_the_end)["number of groups"] == "care"
+    assert "There may be more than 4 groups" in " ".join(s.short for s in at_the_end.statements)
+
+
+def test_a_chosen_number_is_considered_however_large():
+    table, _ = panel_of(800, 15, 3, 0.7, 0)
+    found = sn.analyse(table, 15, kind="returns", dependence="correlation")
+    assert found.evidence.rank.considered >= 15
+    assert levels(gather(found))["number of groups"] == "good"
+
+
 def test_what_was_not_examined_is_said(good):
     content = gather(replace(good, stability=None, evidence=replace(good.evidence, rank=None)))
     assert levels(content)["stability"] == "open"

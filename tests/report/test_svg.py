@@ -8,9 +8,10 @@ import pytest
 from plotly.graph_objects import Bar, Figure, Heatmap, Pie, Scatter
 from plotly.subplots import make_subplots
 
-from symnmf.report.svg_axes import date_marks, linear_marks, log_marks
+from symnmf.report.svg_axes import Axis, date_marks, linear_marks, log_marks
 from symnmf.report.svg_figures import drawn
 from symnmf.report.svg_text import hover_text, plain_text, text_width
+from symnmf.report.svg_words import marked, words
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -213,3 +214,21 @@ def test_widths_of_words_are_on_the_safe_side():
     for char, advance in advances.items():
         assert text_width(char, 1.0) >= advance, char
     assert text_width("11 NASDAQ:AIMC", 12.5) >= 12.5 * 8.741
+
+
+def test_words_hide_no_marker():
+    axis = Axis("linear", 0, 10, {}, start=0, stop=1000)
+    first = {"mode": "markers+text", "x": [5.0], "y": [5.0], "text": ["a long word"]}
+    second = {"mode": "markers+text", "x": [5.3], "y": [5.0], "text": ["b"], "marker": {"size": 8}}
+    taken = [(0.0, 0.0, 1000.0, 1000.0), *marked(first, axis, axis), *marked(second, axis, axis)]
+    at = float(re.search(r'<text x="([\d.]+)"', "".join(words(first, axis, axis, taken)))[1])
+    assert at < 500 - 20  # on the other side of its own marker
+
+
+def test_words_are_drawn_above_all_markers():
+    names = {"mode": "markers+text", "text": ["a", ""]}
+    figure = Figure([Scatter(x=[1, 2], y=[1, 2], **names), Scatter(x=[1, 3], y=[3, 1], **names)])
+    tags = [part.tag for part in drawing(figure).iter() if part.get("class") in ("halo", None)]
+    last_marker = max(i for i, tag in enumerate(tags) if tag == f"{SPACE}path")
+    first_word = min(i for i, tag in enumerate(tags) if tag == f"{SPACE}text")
+    assert first_word > last_marker

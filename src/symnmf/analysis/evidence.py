@@ -80,7 +80,7 @@ class Evidence(Brief):
             return cls(between, signs, pictures, tree=tree, rank=rank, hierarchy=path)
         extremes = examine_extremes(panel, S, result, result.seed)
         other, why = other_dependence(panel, S, result, result.seed)
-        rank = examined_rank(panel, S, result.seed) if rank is None else rank
+        rank = examined_rank(panel, S, result.seed, result.H.shape[1]) if rank is None else rank
         return cls(between, signs, pictures, extremes, other, why, tree, rank, path)
 
 

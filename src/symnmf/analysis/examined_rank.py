@@ -13,13 +13,17 @@ from symnmf.grouping.significance import recorded_estimator
 from symnmf.operators import SymmetricOperator
 
 
-def examined_rank(panel: Panel, S: SymmetricOperator, seed: int = 0) -> RankSuggestion | None:
+def examined_rank(
+    panel: Panel, S: SymmetricOperator, seed: int = 0, k: int = 1
+) -> RankSuggestion | None:
     """The suggestion of :func:`symnmf.suggest_rank` as evidence about a chosen number of groups.
 
     Arguments:
         panel: the returns that S was estimated from.
         S: the dependence matrix.
         seed: seed of the splits, the sketches and the starts.
+        k: the number that was chosen. Where it is larger than those that are considered for a
+            table of this size, all up to the next one are considered.
 
     Returns:
         The suggestion; None for a large table, where processes share the rows of S, and where the
@@ -32,6 +36,10 @@ def examined_rank(panel: Panel, S: SymmetricOperator, seed: int = 0) -> RankSugg
         estimator = Estimator.of(S, panel, dependence, options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # halves of few days are no concern of the user
-            return suggest_for_panel(panel, S, estimator, None, seed, compare_starts=False)
+            found = suggest_for_panel(panel, S, estimator, None, seed, compare_starts=False)
+            if found.considered < k:
+                most = min(k + 1, S.n)
+                found = suggest_for_panel(panel, S, estimator, most, seed, compare_starts=False)
+            return found
     except InvalidInput:
         return None

@@ -8,7 +8,7 @@ import typer
 
 from symnmf.cli.app import app
 from symnmf.cli.data_options import DataRequest, takes_data
-from symnmf.cli.fitted import fitted, table_of
+from symnmf.cli.fitted import fit_of
 from symnmf.cli.output import Output
 from symnmf.cli.quick_start import load_libraries
 from symnmf.cli.shared_options import Block, Groups, Json, ResultOf, Seed
@@ -32,9 +32,12 @@ def bootstrap(
 ) -> None:
     """Show which groups and members hold when the days are drawn anew.
 
+    The file may be the folder of a fit, whose groups and data are then used.
+
     \b
-    Example:
+    Examples:
       symnmf bootstrap --prices prices.csv --k 4 --draws 50
+      symnmf bootstrap symnmf-out
     """
     import numpy as np
 
@@ -43,9 +46,9 @@ def bootstrap(
     from symnmf.grouping.stability import bootstrap as resampled
 
     shown = Output(as_json)
-    loaded, made = fitted(data, k, result, seed)
+    data, panel, made = fit_of(data, k, result, seed)
     found = resampled(
-        table_of(loaded, data.path), made, data.dependence, draws=draws, block=block, seed=seed,
+        panel, made, data.dependence, draws=draws, block=block, seed=seed,
         **data.dependence_options(),
     )  # fmt: skip
     groups = list(zip(group_names(made), found.groups.tolist(), strict=True))

@@ -236,7 +236,7 @@ def _show(
         first = int(risk.groups.value.argmax())
         shown.line(
             f"Your portfolio: group {risk.group_names[first]} carries {risk.groups.words(first)} "
-            f"of its {risk.measure}²; see portfolio_groups.csv and the report"
+            "of its risk; see portfolio_groups.csv and the report"
         )
         against["portfolio"] = {
             name: float(share)

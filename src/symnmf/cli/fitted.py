@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symnmf.cli.data_options import NO_DAYS, DataRequest
+from symnmf.cli.result_folder import data_of, is_result
 from symnmf.cli.shared_options import wanted_groups
 
 if TYPE_CHECKING:
@@ -14,17 +15,28 @@ if TYPE_CHECKING:
     from symnmf.data import Panel
 
 
-def table_of(loaded: LoadedData, path: Path) -> Panel:
-    """The returns, for commands that need them.
+def fit_of(
+    data: DataRequest, k: int | str | None, folder: Path | None, seed: int
+) -> tuple[DataRequest, Panel, Result]:
+    """The data, the returns and the groups: of the folder of a fit, or of a table.
+
+    Arguments:
+        data: what the command was asked to read: a table, or the folder of a fit.
+        k, folder, seed: as for :func:`fitted`.
 
     Raises:
-        InvalidInput: the data are a matrix.
+        InvalidInput: the data are a matrix, or the fit is of other instruments.
     """
+    from symnmf.analysis.folder import load
     from symnmf.errors import InvalidInput
 
+    if folder is None and data.kind == "auto" and is_result(data.path):
+        folder, data = data.path, data_of(data.path)
+        return data, data.panel(), load(folder)
+    loaded, made = fitted(data, k, folder, seed)
     if loaded.panel is None:
-        raise InvalidInput(str(path), *NO_DAYS)
-    return loaded.panel
+        raise InvalidInput(str(data.path), *NO_DAYS)
+    return data, loaded.panel, made
 
 
 def fitted(

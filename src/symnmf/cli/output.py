@@ -132,7 +132,8 @@ def _trust_words(found: Analysis) -> str:
 def window_line(w: Window) -> str:
     """A window as a line for people."""
     ari = "" if w.ari_before is None else f", ARI {w.ari_before:.2f} with the window before"
-    return f"{w.first} to {w.last}: {w.result.status.name}{ari}, {len(w.moved)} moved"
+    moved = "" if w.ari_before is None else f", {len(w.moved)} moved"
+    return f"{w.first} to {w.last}: {w.result.status.name}{ari}{moved}"
 
 
 def change_lines(found: Rolling) -> list[str]:

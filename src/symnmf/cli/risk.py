@@ -10,17 +10,14 @@ import typer
 
 from symnmf.cli.app import app
 from symnmf.cli.data_options import DataRequest, takes_data
-from symnmf.cli.fitted import fitted, table_of
+from symnmf.cli.fitted import fit_of
 from symnmf.cli.output import Output
 from symnmf.cli.quick_start import load_libraries
-from symnmf.cli.result_folder import data_of, is_result
 from symnmf.cli.shared_options import Block, Force, Groups, Json, ResultOf, Seed
 from symnmf.defaults import RESAMPLES, SEED
 
 if TYPE_CHECKING:
-    from symnmf.core.result import Result
-    from symnmf.data import Panel
-    from symnmf.grouping.crash_model import JointCrash, ReturnLevel
+    from symnmf.grouping.crash_answers import JointCrash, ReturnLevel
     from symnmf.grouping.position_risk import PortfolioRisk
 
 #: Instruments and days that are listed.
@@ -100,7 +97,7 @@ def risk(
 
     shown = Output(as_json)
     given: Any = None if weights is None else read_weights(weights)
-    data, panel, made = _fit_of(data, k, result, seed)
+    data, panel, made = fit_of(data, k, result, seed)
     tail = data.estimator.get("tail") or "lower"
     found = portfolio_risk(
         made, panel, given, dependence=data.dependence, tail=tail, draws=draws, block=block,
@@ -123,19 +120,6 @@ def risk(
         _write(found, out, force)
         shown.line(f"Files: {out}")
     shown.document(document)
-
-
-def _fit_of(
-    data: DataRequest, k: Any, folder: Path | None, seed: int
-) -> tuple[DataRequest, Panel, Result]:
-    """The data, the returns and the groups: of the folder of a fit, or of a table."""
-    from symnmf.analysis.folder import load
-
-    if folder is None and data.kind == "auto" and is_result(data.path):
-        folder, data = data.path, data_of(data.path)
-        return data, data.panel(), load(folder)
-    loaded, made = fitted(data, k, folder, seed)
-    return data, table_of(loaded, data.path), made
 
 
 def _show(shown: Output, found: PortfolioRisk) -> None:

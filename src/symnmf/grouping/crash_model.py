@@ -16,6 +16,7 @@ from symnmf.defaults import RESAMPLES, TAIL
 from symnmf.dependence.resampling import Resamples
 from symnmf.dependence.tail_request import signed_for
 from symnmf.errors import InvalidInput
+from symnmf.grouping.crash_answers import JointCrash, ReturnLevel
 from symnmf.grouping.fitted_tails import FittedTails
 from symnmf.grouping.joint_probability import PRIOR_DAYS, scaled_to_data
 from symnmf.grouping.joint_probability import at_least as probability_of
@@ -37,53 +38,6 @@ SAMPLE_DRAWS = 1000
 DAYS_A_PERIOD, LEAST_DAYS, DRAWN_NUMBERS = 20, 20_000, 1_000_000
 #: Coefficients of pairs of the samples that are fitted side by side.
 FITTED_NUMBERS = 4_000_000
-
-
-@dataclass(frozen=True)
-class JointCrash:
-    """Probability of a joint crash on one day.
-
-    Attributes:
-        value: probability under the model.
-        low, high: its interval; NaN without resampled histories.
-        observed: days of the data on which it happened.
-        days: days of the data.
-        independent: probability if the instruments were independent.
-        resolved: whether the data reach so far: at least one such day is expected or was seen.
-    """
-
-    value: float
-    low: float
-    high: float
-    observed: int
-    days: int
-    independent: float
-    resolved: bool
-
-    def __str__(self) -> str:
-        seen = f"{self.observed} of {self.days} days ({self.observed / self.days:.2%}) in the data"
-        if not self.resolved:
-            return f"below one day in {self.days}: the data cannot say more; {seen}"
-        ends = "" if np.isnan(self.low) else f" ({self.low:.2%} to {self.high:.2%})"
-        return f"{self.value:.2%}{ends}; {seen}; {self.independent:.2%} if independent"
-
-
-@dataclass(frozen=True)
-class ReturnLevel:
-    """Loss of a portfolio that is exceeded once in a period on average.
-
-    Attributes:
-        value: the loss under the model.
-        low, high: its interval; NaN without resampled histories.
-        observed: the same quantile of the portfolio's own losses in the data.
-        period: the period, in days.
-    """
-
-    value: float
-    low: float
-    high: float
-    observed: float
-    period: int
 
 
 @dataclass(frozen=True)
@@ -215,7 +169,10 @@ class CrashModel:
         The quantile of simulated days, drawn towards that of the portfolio's own losses as far as
         these have days beyond it: fitted tails are uncertain, and the simulated quantile alone is
         too low in heavy tails. The interval is symmetric in the ratio to the loss
-        (:meth:`symnmf.dependence.resampling.Resamples.by_ratio`).
+        (:meth:`symnmf.dependence.resampling.Resamples.by_ratio`), and as wide as the largest of
+        three spreads in resampled histories requires: that of the loss, of the simulated quantile
+        and of the portfolio's own. Their mean hardly varies where one of them is small only
+        because the history lacks large losses.
 
         Arguments:
             weights: (n,) positions of at least 0, or a mapping from names.
@@ -232,17 +189,18 @@ class CrashModel:
         held = np.flatnonzero(w)
         days = max(LEAST_DAYS, DAYS_A_PERIOD * period)
         whole = CrashSample(self.loadings, self.tails, np.arange(T))
-        own, found = self.losses[:, held] @ w[held], []
+        own, answers = self.losses[:, held] @ w[held], []
         for s in (whole, *self.samples):
             drawn = self._portfolio(s.loadings[held], s.tails.at(held), w[held], days)
             model, sample = (float(np.quantile(x, 1 - 1 / period)) for x in (drawn, own[s.rows]))
-            found.append(_between(model, sample, T / period))
+            answers.append((_between(model, sample, T / period), model, sample))
+        (value, _, observed), *others = answers
         low, high = float("nan"), float("nan")
-        if self.samples:
+        if others:
             assert self.histories is not None
-            ends = self.histories.by_ratio(np.array(found[0]), np.array(found[1:]), self.level)
-            low, high = (float(end) for end in ends)
-        return ReturnLevel(found[0], low, high, float(np.quantile(own, 1 - 1 / period)), period)
+            ends = self.histories.by_ratio(np.full(3, value), np.array(others), self.level)
+            low, high = float(ends[0].min()), float(ends[1].max())
+        return ReturnLevel(value, low, high, observed, period)
 
     def _portfolio(self, A: np.ndarray, tails: FittedTails, w: np.ndarray, days: int) -> np.ndarray:
         """Losses of a portfolio on simulated days; all samples share the random numbers."""

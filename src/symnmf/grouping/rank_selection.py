@@ -78,6 +78,11 @@ class RankSuggestion(Brief):
     hidden: EntryHoldOut | None = None
 
     @property
+    def considered(self) -> int:
+        """Largest number that was considered."""
+        return len(self.ratios)
+
+    @property
     def words(self) -> str:
         """The number and its range, for people."""
         if self.k == 1:

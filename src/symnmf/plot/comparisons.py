@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symnmf.grouping.side_by_side import SideBySide
-from symnmf.plot.style import GROUP_COLORS, MUTED, SCALE, finish, label
+from symnmf.plot.style import GROUP_COLORS, MUTED, SCALE, finish, label, labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,8 +82,8 @@ def classes(table: pd.DataFrame) -> Figure:
     few = table.size <= 200
     heat = Heatmap(
         z=table[largest].to_numpy(),
-        x=[label(str(c)) for c in largest],
-        y=[label(str(g)) for g in table.index],
+        x=labels([str(c) for c in largest]),
+        y=labels([str(g) for g in table.index]),
         zmin=0,
         colorscale=SCALE,
         xgap=1,

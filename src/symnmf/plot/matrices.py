@@ -10,7 +10,7 @@ import numpy as np
 from symnmf.core.result import Result
 from symnmf.grouping.sorted_matrix import sort_by_group
 from symnmf.operators import SymmetricOperator
-from symnmf.plot.style import SCALE, finish, label
+from symnmf.plot.style import SCALE, finish, labels
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -46,7 +46,7 @@ def heat_map(
     """
     from plotly.graph_objects import Figure, Heatmap
 
-    words = None if names is None else [label(name) for name in names]
+    words = None if names is None else labels(names)
     pair = "row %{y}, column %{x}: %{z}"
     heat = Heatmap(
         z=np.round(values, 4).astype(np.float32),

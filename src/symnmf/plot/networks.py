@@ -11,7 +11,7 @@ from symnmf.core.result import Result
 from symnmf.grouping.naming import group_names
 from symnmf.grouping.spanning_tree import SpanningTree, spanning_tree
 from symnmf.operators import SymmetricOperator
-from symnmf.plot.style import GROUP_COLORS, MUTED, finish, label
+from symnmf.plot.style import GROUP_COLORS, MUTED, finish, label, labels
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -58,7 +58,7 @@ def draw_network(tree: SpanningTree, names: list[str]) -> Figure:
     lines = Scatter(x=x, y=y, mode="lines", name="links", hoverinfo="skip", showlegend=False)
     lines.line = {"color": MUTED, "width": 1}
     figure = Figure([lines])
-    m = len(tree.rows)
+    m, shorter = len(tree.rows), labels(tree.names, 14)
     links = np.bincount(tree.links.ravel(), minlength=m)
     size = 11 if m <= NAMED_NODES else 7 if m <= 200 else 5
     for g in [*np.unique(tree.labels[tree.labels >= 0]).tolist(), -1]:
@@ -68,7 +68,7 @@ def draw_network(tree: SpanningTree, names: list[str]) -> Figure:
         inside = inside[np.argsort(-links[inside], kind="stable")]
         number = int(group_numbers(np.array(g)))
         name = names[g] if g >= 0 else "no group"
-        texts = [label(tree.names[i], 14) for i in inside]
+        texts = [shorter[i] for i in inside]
         if m > NAMED_NODES:
             texts = [f"{number} {texts[0]}" if g >= 0 else texts[0], *[""] * (len(texts) - 1)]
         color = GROUP_COLORS[g % len(GROUP_COLORS)] if g >= 0 else MUTED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symnmf.grouping.position_risk import PortfolioRisk, ShareBand
-from symnmf.plot.style import LINE, OTHER, finish, label
+from symnmf.plot.style import MEASURE_COLORS, finish, labels
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Bar, Figure
@@ -34,11 +34,12 @@ def risk_shares(risk: PortfolioRisk) -> Figure:
     from plotly.graph_objects import Figure
 
     order = np.array(risk.by_share()[:SHOWN_GROUPS])
-    names = [label(risk.group_names[g]) for g in order]
+    names = labels([risk.group_names[g] for g in order])
+    scale, worst = MEASURE_COLORS
     figure = Figure(
         [
-            _bars(risk.groups, order, names, f"share of the {risk.measure}", LINE),
-            _bars(risk.worst, order, names, f"share of the {risk.worst_count} worst days", OTHER),
+            _bars(risk.groups, order, names, f"share of the {risk.measure}", scale),
+            _bars(risk.worst, order, names, f"share of the {risk.worst_count} worst days", worst),
         ]
     )
     figure.update_layout(barmode="group")

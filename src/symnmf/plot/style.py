@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import takewhile
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 #: Those colours of Okabe and Ito that are visible on white and on black.
 GROUP_COLORS = ("#0082c8", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#888888")
 LINE, OTHER, MUTED = GROUP_COLORS[0], GROUP_COLORS[1], "#8a8a8a"
+#: Colours of the kinds of days, and of two measures of the same groups; no group has them.
+KIND_COLORS = ("#7d5bd0", "#c92f6b", "#8c8617", "#96613a", "#b63fc0", "#128f96")
+MEASURE_COLORS = ("#5f7390", "#a5825a")
 #: Colour scale that reads the same with every kind of colour vision.
 SCALE = "Viridis"
 
@@ -54,7 +58,67 @@ def label(name: str, most: int = 24) -> str:
         >>> label("<b>A&B</b>")
         '&lt;b&gt;A&amp;B&lt;/b&gt;'
     """
-    text = name if len(name) <= most else f"{name[: most - 1]}…"
+    return _escaped(_cut(name, most))
+
+
+def labels(names: Sequence[str], most: int = 24) -> list[str]:
+    """Names as texts for a figure that differ wherever the names differ.
+
+    Names that would be cut to the same text begin where they differ instead; where that does not
+    help, they are numbered.
+
+    Arguments:
+        names: the names.
+        most: maximum number of characters of each.
+
+    Example:
+        >>> labels(["International Fund A", "International Fund B", "Gold"], most=12)
+        ['…Fund A', '…Fund B', 'Gold']
+    """
+    return [_escaped(text) for text in short_names(names, most)]
+
+
+def short_names(names: Sequence[str], most: int = 24) -> list[str]:
+    """:func:`labels` without what markup needs.
+
+    Arguments:
+        names, most: as for :func:`labels`.
+
+    Example:
+        >>> short_names(["Fund of gold", "Fund of silver"], most=8)
+        ['…gold', '…silver']
+    """
+    made = [_cut(name, most) for name in names]
+    for same in _alike(made, names):
+        letters = zip(*(names[i] for i in same), strict=False)
+        begin = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))
+        begin = names[same[0]].rfind(" ", 0, begin) + 1 or begin
+        whole = max(len(names[i]) for i in same) - (most - 1)  # from here on the ends have room
+        if 0 < whole < begin:
+            begin = names[same[0]].find(" ", whole - 1, begin) + 1 or begin
+        if min(len(names[i]) for i in same) > begin:
+            for i in same:
+                made[i] = _cut(f"…{names[i][begin:]}", most)
+    for same in _alike(made, names):
+        for number, i in enumerate(same, 1):
+            end = f" ({number})"
+            made[i] = f"{_cut(names[i], most - len(end))}{end}"
+    return made
+
+
+def _alike(made: Sequence[str], names: Sequence[str]) -> list[list[int]]:
+    """Places of different names with the same text."""
+    places: dict[str, list[int]] = {}
+    for i, text in enumerate(made):
+        places.setdefault(text, []).append(i)
+    return [same for same in places.values() if len({names[i] for i in same}) > 1]
+
+
+def _cut(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

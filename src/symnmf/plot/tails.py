@@ -9,7 +9,17 @@ import numpy as np
 
 from symnmf.dependence.diagnostics import StabilityCurve
 from symnmf.dependence.tail_estimate import TailEstimate
-from symnmf.plot.style import GROUP_COLORS, LINE, MUTED, OTHER, finish, label, log_ticks
+from symnmf.plot.style import (
+    GROUP_COLORS,
+    KIND_COLORS,
+    LINE,
+    MUTED,
+    OTHER,
+    finish,
+    label,
+    labels,
+    log_ticks,
+)
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -180,7 +190,7 @@ def event_groups(
         if not mine.any():
             continue
         name = "" if kind < 0 else f"kind {kind + 1}"
-        color = MUTED if kind < 0 else GROUP_COLORS[kind % len(GROUP_COLORS)]
+        color = MUTED if kind < 0 else KIND_COLORS[kind % len(KIND_COLORS)]
         bars = Bar(x=when[mine], y=radii[mine].round(3), marker_color=color, name=name)
         words = "" if kind < 0 else f", {name}"
         bars.hovertemplate = f"%{{x}}: %{{y:.2f}} × {unit}{words}<extra></extra>"
@@ -208,7 +218,7 @@ def event_groups(
         figure.add_trace(dots, row=2, col=1)
     marks = log_ticks(min(1.0, float(radii.min())), max(2.0, float(radii.max())))
     figure.update_yaxes(title="size", type="log", tickvals=marks, row=1)
-    ticks = {"tickvals": list(range(shown)), "ticktext": [label(n, 16) for n in names[:shown]]}
+    ticks = {"tickvals": list(range(shown)), "ticktext": labels(names[:shown], 16)}
     figure.update_yaxes(ticks, autorange="reversed", row=2)
     height = 260 + 22 * shown
     title = f"{len(when)} extreme observations"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symnmf.grouping.hierarchy import Hierarchy, leaves
-from symnmf.plot.style import MUTED
+from symnmf.plot.style import MUTED, labels
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -33,7 +33,8 @@ def dendrogram(tree: Hierarchy) -> Figure:
         y += [*up, None]
     figure = Figure(Scatter(x=x, y=y, mode="lines", line_color=MUTED, hoverinfo="skip"))
     names = leaves(tree)
-    ticks = {"tickvals": list(range(len(names))), "ticktext": names} if len(names) <= 200 else {}
+    few = len(names) <= 200
+    ticks = {"tickvals": list(range(len(names))), "ticktext": labels(names)} if few else {}
     figure.update_xaxes(title="instruments", **ticks)
     figure.update_yaxes(title="share of the levels that separate")
     figure.update_layout(template="plotly_white", showlegend=False)

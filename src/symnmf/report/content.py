@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,7 +197,8 @@ def gather(found: Analysis) -> Content:
         content.add("pairs", plot.crashes_and_calm(pairs, content.names, words.events), alt)
     if content.classes is not None:
         alt = "Number of instruments that each group and each of your classes have in common."
-        content.add("classes", plot.classes(content.classes.table), alt)
+        called = dict(zip(content.column_names, content.group_names, strict=True))
+        content.add("classes", plot.classes(content.classes.table.rename(index=called)), alt)
         content.offer("classes.csv", csv_text(content.classes.table))
     if found.suspects is not None:
         content.offer("suspects.csv", csv_text(found.suspects))
@@ -272,7 +273,8 @@ def _portfolio(content: Content, risk: PortfolioRisk) -> None:
         f"Share of each group in the {risk.measure} of the portfolio and in the losses of its "
         f"{risk.worst_count} worst days, with intervals; the numbers are in the table."
     )
-    content.add("portfolio", plot.risk_shares(risk), alt)
+    named = replace(risk, group_names=tuple(content.group_names))
+    content.add("portfolio", plot.risk_shares(named), alt)
     for name, text in risk.texts().items():
         content.offer(name, text)
 

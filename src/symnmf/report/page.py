@@ -16,7 +16,7 @@ from symnmf import storage
 from symnmf.analysis import Analysis
 from symnmf.errors import InvalidFile, spelled
 from symnmf.grouping.windows import Rolling
-from symnmf.plot.style import GROUP_COLORS
+from symnmf.plot.style import KIND_COLORS
 from symnmf.report.content import Content, Shown, gather
 from symnmf.report.embed import embedded_size, script_json
 from symnmf.report.history_page import render_history
@@ -110,7 +110,7 @@ def _render(content: Content, picture: Callable[..., Markup]) -> str:
         style=Markup(_read("report.css")),
         scripts=[Markup(text) for text in scripts],
         data=script_json(data),
-        colors=GROUP_COLORS,
+        colors=KIND_COLORS,
     )
     return page.lstrip().encode("utf-8", "replace").decode("utf-8")
 

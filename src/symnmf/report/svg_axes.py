@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from symnmf.plot.style import short_names
 from symnmf.report.svg_text import plain_text, text_width
 
 #: A date at the beginning of a text.
@@ -72,11 +73,13 @@ class Axis:
         """
         if self.settings.get("showticklabels") is False:
             return []
-        found = [
-            (self.at(number), cut(word, most))
+        inside = [
+            (self.at(number), word)
             for number, word in self._candidates(upright, size)
             if min(self.low, self.high) - 1e-9 <= number <= max(self.low, self.high) + 1e-9
         ]
+        words = short_names([word for _, word in inside], most)
+        found = [(at, word) for (at, _), word in zip(inside, words, strict=True)]
         found.sort()
         if len(found) < 2:
             return found

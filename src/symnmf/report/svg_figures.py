@@ -17,6 +17,7 @@ from symnmf.report.svg_decorations import axis_title, color_bar, frame, legend, 
 from symnmf.report.svg_heat import heat
 from symnmf.report.svg_text import plain_text, text_width, xml
 from symnmf.report.svg_traces import CYCLE, Box, array_of, bars, error_ends, scatter
+from symnmf.report.svg_words import marked, words
 
 #: Width of a drawing by its place on the page, and of the drawing for narrow screens.
 WIDTHS = {"full": 1040, "half": 500, "middle": 620}
@@ -309,12 +310,14 @@ class _Drawing:
         base: dict[Any, float] | None = (
             {} if self.layout.get("barmode") in ("stack", "relative") else None
         )
+        for _, trace in panel.traces:
+            taken += marked(trace, panel.x, panel.y)
         for number, trace in panel.traces:
             color, kind = CYCLE[number % len(CYCLE)], trace.get("type", "scatter")
             if trace.get("visible") is False:
                 continue
             if kind in ("scatter", "scattergl"):
-                made += scatter(trace, panel.x, panel.y, color, titles=self.titles, taken=taken)
+                made += scatter(trace, panel.x, panel.y, color, titles=self.titles)
             elif kind == "bar":
                 slot = (0, 1) if stacked else (upright.index(trace), len(upright))
                 made += bars(
@@ -327,6 +330,9 @@ class _Drawing:
                 made += heat(trace, panel.x, panel.y, *ends, titles=self.titles, size=size)
             else:
                 raise NotImplementedError(f"the page cannot draw a trace of type {kind!r}")
+        for _, trace in panel.traces:  # above the markers of all
+            if trace.get("visible") is not False:
+                made += words(trace, panel.x, panel.y, taken)
         return made
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from symnmf.report.svg_axes import Axis, short_number
-from symnmf.report.svg_text import hover_text, plain_text, text_width, xml
+from symnmf.report.svg_text import hover_text, plain_text, xml
 
 #: Points and cells up to which each has an element of its own with a text for the pointer.
 MAX_TITLED = 450
@@ -56,17 +56,14 @@ def error_ends(trace: dict[str, Any], letter: str) -> list[tuple[float, float] |
     ]
 
 
-def scatter(
-    trace: dict[str, Any], x: Axis, y: Axis, color: str, *, titles: bool, taken: list[Box]
-) -> list[str]:
-    """A scatter trace: area, error bars, line, markers and words.
+def scatter(trace: dict[str, Any], x: Axis, y: Axis, color: str, *, titles: bool) -> list[str]:
+    """A scatter trace: area, error bars, line and markers; :func:`words` stand above all traces.
 
     Arguments:
         trace: the trace, as JSON.
         x, y: its axes.
         color: colour where it has none.
         titles: whether points get a text for the pointer.
-        taken: boxes of the words so far; words that would overlap are left out.
     """
     across, up = array_of(trace.get("x")), array_of(trace.get("y"))
     if not across:
@@ -102,8 +99,6 @@ def scatter(
         )
     if "markers" in mode:
         made += _markers(trace, px, py, color, titles, across, up)
-    if "text" in mode:
-        made += _words(trace, px, py, taken)
     return made
 
 
@@ -129,7 +124,7 @@ def bars(
     gaps = np.diff(np.unique(places[np.isfinite(places)]))
     room = float(gaps.min()) if len(gaps) else abs(along.stop - along.start) / 2
     thick = max(1.0, 0.8 * room)
-    colors = _many((trace.get("marker") or {}).get("color"), len(where), color)
+    colors = many((trace.get("marker") or {}).get("color"), len(where), color)
     ground = over.at(max(0.0, min(over.low, over.high))) if over.kind == "linear" else over.start
     shift = (slot[0] - (slot[1] - 1) / 2) * thick / slot[1]
     shapes: list[str] = []
@@ -194,9 +189,9 @@ def _markers(
     """Markers: elements with words where they are few, else one path for each style."""
     marker = trace.get("marker") or {}
     n = len(px)
-    colors = _many(marker.get("color"), n, str((trace.get("line") or {}).get("color") or color))
-    sizes = [float(s) for s in _many(marker.get("size"), n, 6)]
-    symbols = _many(marker.get("symbol"), n, "circle")
+    colors = many(marker.get("color"), n, str((trace.get("line") or {}).get("color") or color))
+    sizes = [float(s) for s in many(marker.get("size"), n, 6)]
+    symbols = many(marker.get("symbol"), n, "circle")
     alpha = float(marker.get("opacity") or trace.get("opacity") or 1)
     opacity = "" if alpha == 1 else f' opacity="{alpha:g}"'
     shown = [i for i in range(n) if isfinite(px[i]) and isfinite(py[i])]
@@ -265,44 +260,6 @@ def symbol_path(name: str, x: float, y: float, r: float) -> str:
     return f"M{_short(x)} {_short(y)}h0"  # a dot is a line without length and with round ends
 
 
-def _words(trace: dict[str, Any], px: list[float], py: list[float], taken: list[Box]) -> list[str]:
-    """Words at points; each in the first of four places that is free, or nowhere."""
-    font = trace.get("textfont") or {}
-    size = float(font.get("size") or 11)
-    texts = _many(trace.get("text"), len(px), "")
-    made = []
-    for at, up, raw in zip(px, py, texts, strict=True):
-        word = plain_text(str(raw or ""))
-        if not word or not (np.isfinite(at) and np.isfinite(up)):
-            continue
-        wide = text_width(word, size)
-        places = (
-            (at + 6, up + 0.35 * size),
-            (at - 6 - wide, up + 0.35 * size),
-            (at - wide / 2, up - 7),
-            (at - wide / 2, up + 7 + 0.8 * size),
-        )
-        for left, base in places:
-            box = (left, base - 0.9 * size, left + wide, base + 0.25 * size)
-            if free(box, taken):
-                taken.append(box)
-                made.append(
-                    f'<text x="{left:.1f}" y="{base:.1f}" class="halo" '
-                    f'style="font-size:{size:g}px">{xml(word)}</text>'
-                )
-                break
-    return made
-
-
-def free(box: Box, taken: Iterable[Box]) -> bool:
-    """Whether a box lies inside the first box of a list, and overlaps none of the others."""
-    frame, *others = taken
-    inside = box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
-    return inside and not any(
-        box[0] < o[2] and o[0] < box[2] and box[1] < o[3] and o[1] < box[3] for o in others
-    )
-
-
 def _title(trace: dict[str, Any], i: int, across: list[Any], up: list[Any]) -> str:
     template = trace.get("hovertemplate")
     if isinstance(template, list):
@@ -365,7 +322,7 @@ def _single(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _many(value: Any, n: int, default: Any) -> list[Any]:
+def many(value: Any, n: int, default: Any) -> list[Any]:
     """A value for each of n points, from one value or a list."""
     if isinstance(value, list | dict | tuple):
         return array_of(value)

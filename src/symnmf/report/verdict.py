@@ -109,6 +109,13 @@ def _number(found: Analysis, rank: RankSuggestion | None) -> Statement:
         if k > 1:
             why += f" The {k} groups below are what chance and a common factor leave."
         return Statement("bad", short, why, term, NUMBER)
+    if k > rank.considered:
+        short = f"Whether {k} is the right number of groups was not examined."
+        most = f"No more than {rank.considered} were considered"
+        return Statement("open", short, f"{most}: {rank.reasons[0]}.", term, NUMBER)
+    if k == rank.considered and rank.clear is not None and rank.clear >= k:
+        short = f"There may be more than {k} groups: no more were considered."
+        return Statement("care", short, f"{why} Try a larger number.", term, NUMBER)
     if rank.low <= k <= rank.high:
         near = "" if rank.low == rank.high else f" {rank.low} to {rank.high} do nearly as well."
         return Statement(
@@ -175,6 +182,10 @@ def _beyond(found: Analysis, rank: RankSuggestion | None) -> Statement:
         f"Beside the common factor {above} more {'factor is' if above == 1 else 'factors are'} "
         "stronger than in the same data with everything but the common factor rotated in time."
     )
+    if k > rank.considered <= rank.by_noise:
+        short = f"Whether all of the {k} groups are beyond chance was not examined."
+        long = f"All {rank.considered} factors that were considered are beyond chance."
+        return Statement("open", short, long, term, CHANCE)
     if rank.by_noise >= k:
         return Statement("good", "The groups are beyond chance.", long, term, CHANCE)
     return Statement("care", f"Not all of the {k} groups are beyond chance.", long, term, CHANCE)

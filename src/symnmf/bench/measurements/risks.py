@@ -30,8 +30,6 @@ from symnmf.grouping.positions import Positions
 #: Simulations, days of each, resampled histories, coverage, and days behind the truth at the
 #: threshold.
 SIMULATIONS, DAYS, DRAWS, LEVEL, MANY = 200, 1000, 50, 0.9, 400_000
-#: Simulations of shares with extremes in clusters for each without.
-CLUSTERED = 0.2
 #: Shares of the days on which a portfolio loses more, for the truth of its tail scale.
 OWN = (0.05, 0.01)
 #: Level of the joint crashes of the simulations, and period of the return level, in days.
@@ -88,10 +86,7 @@ def shares(choices: Choices, words: str, clustered: bool) -> Iterator[MeasuredRo
         own = float(np.quantile(many @ model.weights, 1 - p)) * p**0.5
         truths[f"of its losses on {100 * p:g} % of days"][0] = own
     found, bands = [], []
-    count = choices.size(SIMULATIONS)
-    if clustered:
-        count = max(1, round(CLUSTERED * count))
-    for number, losses in _histories(model, clustered, count):
+    for number, losses in _histories(model, clustered, choices.size(SIMULATIONS)):
         mine = _positions(model, losses)
         found.append(_quantities(mine.parts(), model.labels))
         histories = Resamples.of(DAYS, DRAWS, seed=number)
