@@ -124,7 +124,7 @@ class SurrogateFit(Phase):
         return state.enter(SurrogateFit(dual, self.steps + 1, excess), H=H, SH=None)
 
     def _is_over(self, schedule: Schedule, starts: Starts, excess: float) -> bool:
-        if excess <= schedule.tie_excess and starts.near_floor(schedule):
+        if excess <= schedule.rough_excess and starts.near_floor(schedule):
             return True  # it serves the agreement
         least = max(schedule.admm_min_gain, schedule.admm_min_gain_share * excess)
         settled = self.steps > 0 and self.excess - excess < least
@@ -132,10 +132,9 @@ class SurrogateFit(Phase):
 
     def _leave(self, work: SketchWork, state: SketchState, excess: float) -> SketchState:
         """Good fits are done, rough ones are polished, poor ones are offered exchanges."""
-        schedule, near = work.schedule, state.starts.near_floor(work.schedule)
-        if excess <= (schedule.tie_excess if near else schedule.rough_excess):
+        if excess <= work.schedule.rough_excess:
             return finish_start(work, state, excess, self.dual)
-        if excess <= schedule.poor_excess:
+        if excess <= work.schedule.poor_excess:
             return state.enter(MoreSeeds(Candidate.of(state.H, excess), ()))
         return state.enter(ColumnExchange(0, Candidate.of(state.H, excess)))
 

@@ -44,7 +44,7 @@ class Sketched(Solver[SketchState]):
        batch with the other seeds and starts.
     3. Of several starts the best is refined; of equally good ones below an excess of 0.001 the
        one with sharper groups. Their labels give the ``agreement`` of the certificate. After a
-       start near the floor the others serve the agreement alone: they end at that excess, and
+       start near the floor the others serve the agreement alone: they end there, and
        none begins after three that agree.
     4. Where the criterion is met far from the floor, which the gate allows below 10 000 rows,
        Newton steps on S follow while they pay, from the best starts in turn.
