@@ -287,7 +287,9 @@ def test_products_of_halves_are_judged_on_the_matrix_itself(tmp_path):
     for _, part in found.groupby("kind"):
         off = part.set_index("configuration")["off"]
         whole = off.pop("admm (product=float32)")
-        assert whole < 1e-5 < 1e-3 < off.min()
+        assert whole < 1e-5  # the error that a run sees is that of S, unless products are rounded
+        assert off["admm (product=float16)"] > 10 * whole
+        assert off["admm (product=bfloat16)"] > 1e-3
     assert found["excess"].max() < 0.1
 
 

@@ -12,6 +12,7 @@ import torch
 
 import faults
 import symnmf as sn
+from symnmf import many_problems
 from symnmf.analysis.other_dependence import other_dependence
 from symnmf.bench.results_store import Store
 from symnmf.bench.runner import run_study
@@ -42,7 +43,14 @@ def pressed(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return old_notify(self, callbacks)
 
+    def fit_batch(problems):  # of a bootstrap: it has no driver
+        begun.append(1)
+        signal.raise_signal(signal.SIGINT)
+        return old_batch(problems)
+
     old_begin, old_notify = driver._Driver.begin, driver._Driver._notify
+    old_batch = many_problems.fitted_starts
+    monkeypatch.setattr(many_problems, "fitted_starts", fit_batch)
     monkeypatch.setattr(driver._Driver, "begin", begin)
     monkeypatch.setattr(driver._Driver, "_notify", notify)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
