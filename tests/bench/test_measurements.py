@@ -240,6 +240,21 @@ def test_tailcosts(tmp_path):
     assert [r.labels["instruments"] for r in found["tailcosts-pairwise"]] == [3]
 
 
+def test_repeats(tmp_path, monkeypatch):
+    for name, few in {"DRAWS": 3, "WINDOWS": 3, "SHUFFLED": 3, "WINDOW": 100}.items():
+        monkeypatch.setattr(f"symnmf.bench.measurements.repeats.{name}", few)
+    (rows,) = run_tiny("repeats", tmp_path, sizes=(24, 30)).values()
+    assert [r.labels["what"] for r in rows] == [
+        "3 draws, n = 24",
+        "3 draws, n = 24",
+        *["3 windows, n = 30", "3 windows and their test, n = 30"] * 2,
+    ]
+    for row in rows:
+        assert row.found["of a window or draw"] == pytest.approx(
+            row.found["estimates and fits"] / 3
+        )
+
+
 @pytest.mark.slow
 def test_iteration(tmp_path, monkeypatch):
     monkeypatch.setattr("symnmf.bench.measurements.iteration.PROCESSES", (1, 2))
