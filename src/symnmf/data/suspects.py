@@ -155,7 +155,7 @@ def _errors_of(
         back = _back(column, t, rows, usual)
         if back is not None:
             last = back
-            words = f"×{np.exp(jump):.3g} and back after {counted(back - t, 'row')}"
+            words = f"×{np.exp(jump):.3g} for {counted(back - t, 'row')}"
             found.append((t, j, back - t + 1, "jump and back", words))
         elif (ratio := _ratio(jump, usual)) and _calm(column, t, usual):
             found.append((t, j, 1, "split", ratio))
