@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.metrics import adjusted_rand_score
 
 import symnmf as sn
 from symnmf.errors import InvalidInput
+from symnmf.grouping import prototypes
 from symnmf.grouping.prototypes import METHODS, cluster_directions
 
 
@@ -79,3 +81,19 @@ def test_what_is_refused():
     with pytest.raises(InvalidInput, match="method"):
         sn.prototypes(result, panel, method="k-median")
     assert len(sn.prototypes(result, panel, decluster=5).rows) <= 15
+
+
+def test_few_directions_are_clustered_on_one_thread(monkeypatch):
+    seen, lloyd, before = [], prototypes.lloyd, torch.get_num_threads()
+
+    def noted(*args):
+        seen.append(torch.get_num_threads())
+        return lloyd(*args)
+
+    monkeypatch.setattr(prototypes, "lloyd", noted)
+    torch.set_num_threads(2)
+    try:
+        cluster_directions(np.eye(3)[[0, 0, 1, 2, 2]], 3)
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}

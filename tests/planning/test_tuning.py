@@ -1,13 +1,15 @@
 """Steps found, not tuned."""
 
 import pytest
+import torch
 
 import symnmf as sn
 from helpers import market
 from symnmf.core.problem import Problem
 from symnmf.core.result import Status
 from symnmf.errors import InvalidInput
-from symnmf.planning.tuning import trials, tune
+from symnmf.planning.tuning import surrogate_labels, trials, tune
+from symnmf.solvers.sketched import Sketched
 
 
 @pytest.mark.parametrize(("name", "option"), [("adagrad", "step_size"), ("admm", "penalty")])
@@ -47,3 +49,20 @@ def test_auto_where_there_is_nothing_to_find():
         sn.factorize(market("corr", 100).operator, 10, "adagrad", eta="auto", step_size=0.1)
     with pytest.raises(InvalidInput, match="penalty"):
         sn.factorize(market("corr", 100).operator, 10, "admm", eta="auto")
+
+
+def test_labels_of_a_small_problem_are_made_on_one_thread(monkeypatch):
+    seen, step, before = [], Sketched.step, torch.get_num_threads()
+
+    def noted(solver, problem, state, rng):
+        seen.append(torch.get_num_threads())
+        return step(solver, problem, state, rng)
+
+    monkeypatch.setattr(Sketched, "step", noted)
+    torch.set_num_threads(2)
+    try:
+        surrogate_labels(Problem(market("corr", 100).operator, 4))
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}

@@ -21,7 +21,7 @@ from symnmf.display import Brief
 from symnmf.errors import InvalidInput
 from symnmf.grouping.naming import group_names
 from symnmf.grouping.portfolio_risk import by_group, check_panel
-from symnmf.numerics import torch_stream
+from symnmf.numerics import one_thread_if_small, torch_stream
 from symnmf.options import choice, whole_number
 
 #: Ways to cluster directions, and the default.
@@ -229,6 +229,11 @@ def cluster_directions(
         (5,)
     """
     X = torch.from_numpy(np.ascontiguousarray(angles, dtype=np.float64))
+    with one_thread_if_small(X.numel() * count):
+        return _best_clusters(X, count, method, seed)
+
+
+def _best_clusters(X: Tensor, count: int, method: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     rows = PrincipalRows(X) if method == "k-pc" else ExplicitRows(X)
     best: tuple[float, Tensor, Tensor] | None = None
     for start in range(STARTS):

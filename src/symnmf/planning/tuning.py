@@ -13,7 +13,7 @@ from symnmf.core.labels import hard_labels
 from symnmf.core.objective import error
 from symnmf.core.problem import Problem
 from symnmf.errors import InvalidInput
-from symnmf.numerics import torch_seed, torch_stream
+from symnmf.numerics import one_thread_if_small, torch_seed, torch_stream
 from symnmf.solvers.registry import find, make_solver
 from symnmf.solvers.sketch_phases import SeedRace, SurrogateFit
 from symnmf.solvers.sketch_schedule import Schedule
@@ -147,8 +147,9 @@ def surrogate_labels(problem: Problem) -> Tensor:  # (n,)
         2
     """
     solver = Sketched(schedule=Schedule(kmeans_draws=1))
-    state = solver.init_state(problem)
     rng = torch.Generator(device=problem.S.device)
-    while isinstance(state.phase, SeedRace | SurrogateFit):
-        state = solver.step(problem, state, rng)
+    with one_thread_if_small(problem.S.cost() * problem.k):
+        state = solver.init_state(problem)
+        while isinstance(state.phase, SeedRace | SurrogateFit):
+            state = solver.step(problem, state, rng)
     return hard_labels(state.H)[0]
