@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from symnmf.dependence.synthetic.in_memory import benchmark_matrix
 from symnmf.dependence.synthetic.on_disk import generate
+from symnmf.errors import FolderBusy
 from symnmf.operators import SymmetricOperator, as_operator
 from symnmf.operators.stored import open_matrix
 
@@ -18,6 +20,8 @@ from symnmf.operators.stored import open_matrix
 FEW, FEW_SAMPLES = "corr4000", 4000
 #: Kind of a TPDM that is formed: an entry costs a lookup, and not a row of the Gram factor.
 FORMED = "tpdm-formed"
+#: Seconds until a run looks again whether another one has made the matrix that both need.
+WAIT = 0.5
 
 
 class StudyProblem(NamedTuple):
@@ -44,5 +48,10 @@ def study_problem(kind: str, n: int, seed: int, scratch: Path) -> StudyProblem:
         made = benchmark_matrix(kind, n, seed=seed)
         return StudyProblem(made.operator, made.labels)
     folder = scratch / f"{kind}-{n}-{seed}"
-    generate("corr", n, folder, seed=seed, samples=FEW_SAMPLES)
+    while True:
+        try:
+            generate("corr", n, folder, seed=seed, samples=FEW_SAMPLES)
+            break
+        except FolderBusy:  # another run of the same study makes it
+            time.sleep(WAIT)
     return StudyProblem(open_matrix(folder), np.load(folder / "labels.npy", allow_pickle=False))
