@@ -12,7 +12,7 @@ from symnmf.core.problem import Problem, WarmStart
 from symnmf.engine.criterion import Monitor
 from symnmf.many_problems import similar_factors
 from symnmf.solvers.sketch_many import fitted_starts
-from symnmf.solvers.sketch_newton import Pool, newton_step, objectives, products
+from symnmf.solvers.sketch_newton import STEPS_BEHIND, Pool, newton_step, objectives, products
 from symnmf.solvers.sketch_schedule import Schedule
 from symnmf.solvers.sketches import Matrices, Sketches, SmallMatrices, surrogates
 
@@ -67,8 +67,8 @@ def test_newton_steps_of_a_batch_are_those_of_single_problems():
 
 def test_a_factor_is_given_up_against_the_best_of_its_own_problem():
     value = torch.tensor([1.0, 9.0, 20.0, 21.0], dtype=torch.float64)
-    one = torch.ones_like(value)
-    pool = Pool(torch.rand(4, 1, 2), torch.rand(4, 1, 2), value, one, 0 * one)
+    gain = torch.full_like(value, 5 / STEPS_BEHIND)
+    pool = Pool(torch.rand(4, 1, 2), torch.rand(4, 1, 2), value, gain, 0 * gain)
     assert pool.active(2, problems=2).tolist() == [0, 2, 3]  # 9 − 5 > 1, 21 − 5 < 20
     assert pool.active(2).tolist() == [0]
 

@@ -10,7 +10,7 @@ from symnmf.core.problem import Problem
 from symnmf.engine import solve
 from symnmf.operators import as_operator
 from symnmf.solvers import sketch_newton
-from symnmf.solvers.sketch_newton import Pool, newton_step, objectives, products
+from symnmf.solvers.sketch_newton import STEPS_BEHIND, Pool, newton_step, objectives, products
 from symnmf.solvers.sketched import Sketched
 
 
@@ -91,7 +91,7 @@ def test_factors_that_cannot_win_are_left():
         torch.zeros(3, 1, 2),
         torch.zeros(3, 1, 2),
         value=torch.tensor([-10.0, -9.0, -9.0]),
-        gain=torch.tensor([0.1, 0.1, 1.0]),
+        gain=torch.tensor([0.5, 0.5, 2.0]) / STEPS_BEHIND,
         slow=torch.tensor([0.0, 0.0, 0.0]),
     )
     assert pool.active(2).tolist() == [0, 2]

@@ -22,7 +22,7 @@ DECREASE, HALVINGS = 1e-4, 8
 #: of the first one.
 FORCING = 0.1
 #: A factor is given up if this many steps like its last one would not reach the best.
-STEPS_BEHIND = 5
+STEPS_BEHIND = 10
 
 
 @dataclass

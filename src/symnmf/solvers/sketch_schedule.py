@@ -54,7 +54,7 @@ class Schedule:
     pool_entries: int = 1_000_000
     """Maximum of the entries n·k·b of the b factors that are polished at the same time."""
 
-    pool_size: int = 4
+    pool_size: int = 6
     """The first start, and the seeds that lost its race and are polished with it, at most."""
 
     pool_draws: int = 1
@@ -111,7 +111,7 @@ class Schedule:
     finish_max_steps: int = 100
     """Maximum number of Newton steps on S."""
 
-    finish_min_gain: float = 1e-4
+    finish_min_gain: float = 2e-5
     """Newton steps on S end when two in a row lower the error by less than this fraction of it."""
 
     finish_starts: int = 3

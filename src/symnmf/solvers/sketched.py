@@ -56,7 +56,7 @@ class Sketched(Solver[SketchState]):
         cg_iters: steps of conjugate gradients in a Gauss–Newton step.
         n_init: most starts; they cost time, but no products of S where T is not S.
         precision: ``"fast"`` ends where the criterion is met; ``"balanced"`` goes on while a Newton
-            step lowers the error by 0.01 % (below 10 000 rows, and where the floor is not
+            step lowers the error by 0.002 % (below 10 000 rows, and where the floor is not
             reached); ``"best"`` goes on while it lowers the error by 0.0001 %, for every size.
         schedule: the constants of the method, which are not options of the registry.
     """
