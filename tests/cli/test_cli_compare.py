@@ -64,6 +64,7 @@ def test_what_cannot_be_judged_is_said(run_streams, returns, tmp_path):
     out = json.loads(run_streams("compare", folder, folder, "--json")[0])
     assert out["ari"] == 1
     assert "different periods" in out["change"]["why"]
+    assert out["change"]["why"].startswith(f"{folder}:")
     missing = tmp_path / "none.csv"
     out = json.loads(run_streams("compare", folder, folder, "--data", missing, "--json")[0])
     assert "does not exist" in out["change"]["why"]

@@ -97,7 +97,7 @@ def _tested_change(
     old: PastRun, new: PastRun, data: Path | None
 ) -> tuple[PeriodChange | None, str]:
     """Whether the change is more than chance, or why that cannot be said."""
-    from symnmf.errors import SymnmfError
+    from symnmf.errors import SymnmfError, speaking
     from symnmf.grouping.rolling import Refit
     from symnmf.grouping.two_periods import (
         compare_periods,
@@ -120,9 +120,10 @@ def _tested_change(
         rows = [rows_between(panel, *x) for x in ((old.first, old.last), (new.first, new.last))]
         dependence, options = new.request.dependence, new.request.dependence_options()
         fit = Refit(WindowEstimate(dependence, options), new.k, 0, None)
-        found = compare_periods(
-            panel, rows[0], rows[1], new.k, dependence, fit=fit, **options_of(options)
-        )
+        with speaking({"second": str(new.path)}):
+            found = compare_periods(
+                panel, rows[0], rows[1], new.k, dependence, fit=fit, **options_of(options)
+            )
     except SymnmfError as wrong:
         return None, str(wrong)
     return found, ""
