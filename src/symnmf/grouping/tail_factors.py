@@ -6,6 +6,8 @@ import numpy as np
 
 #: Sweeps over the rows, and the change of an entry at which they end.
 SWEEPS, SETTLED = 30, 1e-4
+#: Size of a gradient against its right side, or of an eigenvalue against the largest, that is zero.
+SIGN = 1e-12
 
 
 def continued_loadings(
@@ -34,23 +36,50 @@ def continued_loadings(
         >>> bool(np.abs(found @ found.T - C)[~np.eye(5, dtype=bool)].max() < 0.01)
         True
     """
-    from scipy.optimize import nnls  # it takes longer to import than most commands to run
-
     A = np.array(start, dtype=np.float64)
-    n = len(A)
-    if n < 2:
+    if len(A) < 2:
         return np.minimum(A, 1.0)
-    others = ~np.eye(n, dtype=bool)
     for _ in range(sweeps):
         moved = 0.0
-        for i in range(n):
-            row, _ = nnls(A[others[i]], C[others[i], i])
-            row /= max(1.0, float(np.linalg.norm(row)))
-            moved = max(moved, float(np.abs(row - A[i]).max()))
+        gram = A.T @ A
+        for i, before in enumerate(A.copy()):
+            gram -= before[:, None] * before
+            row = _least_squares(gram, A.T @ C[i] - C[i, i] * before, before > 0)
+            row /= max(1.0, float(row @ row) ** 0.5)
+            moved = max(moved, float(np.abs(row - before).max()))
+            gram += row[:, None] * row
             A[i] = row
         if moved < SETTLED:
             break
     return A
+
+
+def _least_squares(gram: np.ndarray, right: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """argmin_{a ≥ 0} aᵀ gram a − 2 rightᵀa.
+
+    The entries that were positive mostly stay so: they are tried first.
+
+    Arguments:
+        gram: (k, k) positive semidefinite.
+        right: (k,) right side.
+        positive: (k,) entries that may be the positive ones.
+    """
+    from scipy.linalg.lapack import dposv  # it takes longer to import than most commands to run
+    from scipy.optimize import nnls
+
+    some = positive.nonzero()[0]
+    x, singular = dposv(gram[some[:, None], some], right[some])[1:]
+    found = np.zeros_like(right)
+    if not singular and len(x) and x.min() >= 0:
+        found[some] = x
+        if (gram @ found - right)[~positive].min(initial=0.0) >= -SIGN * np.abs(right).max():
+            return found
+    values, vectors = np.linalg.eigh(gram)
+    known = values > SIGN * values[-1]
+    root = np.sqrt(values[known])
+    square = vectors[:, known].T * root[:, None]
+    best: np.ndarray = nnls(square, vectors[:, known].T @ right / root)[0]
+    return best
 
 
 def joint_tail(X: np.ndarray, q: float) -> np.ndarray:  # (n, n)
