@@ -17,6 +17,9 @@ def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m
 
         h = argmin_{x ≥ 0} ‖H x − s‖
 
+    The group of a new instrument is that of its largest loading after a division by the norms of
+    the columns of H, as for the instruments of the fit.
+
     Arguments:
         result: a factorization.
         dependence: (n,) or (m, n) non-negative entries of the new rows of S.
