@@ -1,5 +1,7 @@
 """Tables in every form, what is done to them, and what is refused."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -328,3 +330,15 @@ def test_lists_tensors_and_mappings_are_tables():
 def test_other_objects_are_refused(table, says):
     with pytest.raises(InvalidInput, match=says):
         read_panel(table, kind="returns")
+
+
+@pytest.mark.filterwarnings("error::pandas.errors.PerformanceWarning")
+def test_a_frame_of_many_pieces_is_read_without_a_warning_of_pandas():
+    pieces = pd.DataFrame({"s0": VALUES[:, 0]}, index=DAYS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for j in range(1, 130):
+            pieces[f"s{j}"] = VALUES[:, j % 3] * j
+    panel = read_panel(pieces, kind="returns")
+    assert panel.names[-1] == "s129"
+    assert panel.values.shape == (6, 130)

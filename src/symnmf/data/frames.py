@@ -35,13 +35,15 @@ def from_frame(frame: Any) -> RawTable:
         names = [_column_name(c) for c in columns]
     body = frame.reset_index(drop=True)
     body.columns = pd.RangeIndex(len(names))
+    front: list[pd.Series] = []
     for level in reversed(range(index.nlevels)):
         values, name = index.get_level_values(level), index.names[level]
         if index.nlevels == 1 and _counts(values, str(name or "")):
             continue
-        body.insert(0, f"index {level}", values.to_series().reset_index(drop=True))
+        front.insert(0, values.to_series().reset_index(drop=True))
         names.insert(0, str(name or ("name" if level else "date")))
         levels = [["", *row] for row in levels]
+    body = pd.concat([*front, body], axis=1)
     body.columns = pd.RangeIndex(len(names))
     return RawTable(names, body, levels)
 
