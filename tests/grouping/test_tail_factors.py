@@ -32,6 +32,28 @@ def test_every_row_is_that_of_all_its_equations(n, k):
     assert (found == 0).any()
 
 
+def test_instruments_without_dependence_get_no_loadings():
+    rng = np.random.default_rng(0)
+    A = rng.gamma(0.4, size=(12, 3))
+    A /= np.maximum(1, np.linalg.norm(A, axis=1, keepdims=True))
+    A[4] = 0
+    C = A @ A.T
+    np.fill_diagonal(C, 1)
+    for start in (A, A + 0.1):  # a row of zeros before, and one that becomes it
+        assert (continued_loadings(C, start)[4] == 0).all()
+    assert (continued_loadings(np.eye(4), np.zeros((4, 2))) == 0).all()
+    assert (continued_loadings(np.eye(4), np.ones((4, 2))) == 0).all()
+
+
+def test_a_row_of_zeros_may_get_loadings_again():
+    A = np.array([[0.9, 0.0], [0.8, 0.1], [0.0, 0.7], [0.1, 0.9], [0.5, 0.5]])
+    C = A @ A.T
+    np.fill_diagonal(C, 1)
+    start = A.copy()
+    start[0] = 0
+    np.testing.assert_allclose(continued_loadings(C, start), by_rows(C, start, 30), atol=1e-3)
+
+
 def test_equal_columns_are_fitted_as_well_as_one():
     C = np.full((6, 6), 0.5)
     np.fill_diagonal(C, 1)

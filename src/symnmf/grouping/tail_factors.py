@@ -67,10 +67,14 @@ def _least_squares(gram: np.ndarray, right: np.ndarray, positive: np.ndarray) ->
     from scipy.linalg.lapack import dposv  # it takes longer to import than most commands to run
     from scipy.optimize import nnls
 
-    some = positive.nonzero()[0]
-    x, singular = dposv(gram[some[:, None], some], right[some])[1:]
     found = np.zeros_like(right)
-    if not singular and len(x) and x.min() >= 0:
+    if not right.any():
+        return found
+    some = positive.nonzero()[0]
+    x, singular = (right[some], 0)
+    if len(some):
+        x, singular = dposv(gram[some[:, None], some], right[some])[1:]
+    if not singular and x.min(initial=0.0) >= 0:
         found[some] = x
         if (gram @ found - right)[~positive].min(initial=0.0) >= -SIGN * np.abs(right).max():
             return found
