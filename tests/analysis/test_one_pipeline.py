@@ -111,7 +111,7 @@ import symnmf.report.content as content
 from symnmf.cli import main
 gather = content.gather
 def slow(*args):
-    print("report", flush=True)
+    print("waiting", flush=True)
     time.sleep(30)
     return gather(*args)
 import symnmf.report
@@ -129,8 +129,9 @@ def test_a_report_never_lies_beside_another_model(prices, tmp_path):
         [sys.executable, "-c", code], env=faults.ENVIRONMENT, stdout=subprocess.PIPE, text=True
     )
     try:
-        while "report" not in child.stdout.readline():
-            assert child.poll() is None
+        # The whole line: the path that the run prints first has the name of this test in it.
+        while (line := child.stdout.readline()) != "waiting\n":
+            assert line, "the run ended before its report"
         assert not (out / "manifest.json").exists()  # nothing is there before everything is
         assert call("fit", "--prices", prices, "--k", 2, "--out", out, "--force") == 2
     finally:
