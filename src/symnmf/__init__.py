@@ -45,6 +45,7 @@ _HOME = {
     "factorize": "factorization",
     "factorize_many": "many_problems",
     "generate": "dependence.synthetic",
+    "group_for": "grouping.new_instruments",
     "group_of": "grouping.naming",
     "group_returns": "grouping.group_series",
     "groups": "grouping.naming",
@@ -98,7 +99,7 @@ if TYPE_CHECKING:
     from symnmf.grouping.group_series import group_returns
     from symnmf.grouping.hierarchy import hierarchy
     from symnmf.grouping.naming import Group, group_of, groups
-    from symnmf.grouping.new_instruments import loadings_for
+    from symnmf.grouping.new_instruments import group_for, loadings_for
     from symnmf.grouping.portfolio_risk import tail_risk, tail_scales, variance_risk
     from symnmf.grouping.position_risk import portfolio_risk
     from symnmf.grouping.prototypes import prototypes

@@ -1,5 +1,7 @@
 """Risk of portfolios: shares, formulas, simulated tails."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ from helpers import dense, market
 from symnmf.data.samples import sp500_prices
 from symnmf.errors import InvalidInput, MarginWarning
 from symnmf.grouping.group_series import group_returns
-from symnmf.grouping.new_instruments import loadings_for
+from symnmf.grouping.new_instruments import labels_for, loadings_for
 from symnmf.grouping.portfolio_risk import tail_risk, tail_scales, variance_risk
 
 
@@ -115,14 +117,27 @@ def test_loadings_of_new_instruments():
     H = result.H.double().numpy()
     expected = np.stack([nnls(H, row)[0] for row in S[~kept][:, kept]])
     np.testing.assert_allclose(new, expected, atol=1e-6)
-    groups = result.labels().numpy()
     scaled = new / torch.linalg.vector_norm(result.H, dim=0).numpy()
-    theirs = b.labels[kept]
-    for row, truth in zip(scaled, b.labels[~kept], strict=True):
-        assert theirs[groups == row.argmax()].tolist().count(truth) > 0
+    labels = labels_for(result, S[~kept][:, kept])
+    assert labels.tolist() == scaled.argmax(axis=1).tolist()
+    theirs = [b.labels[kept][result.labels().numpy() == label] for label in labels]
+    for members, truth in zip(theirs, b.labels[~kept], strict=True):
+        assert truth in members
     assert loadings_for(result, S[~kept][0, kept]).shape == (10,)
     with pytest.raises(InvalidInput, match="dependence: has shape"):
         loadings_for(result, np.ones(3))
+
+
+def test_a_new_instrument_is_grouped_as_if_it_had_been_in_the_fit():
+    """Instruments of the fit get their own groups again, however long the columns are."""
+    b = market("corr", 100)
+    S = dense(b.operator).numpy()
+    result = sn.factorize(S, b.k, seed=7)
+    long = replace(result, H=result.H * torch.linspace(0.2, 5, b.k))
+    assert (labels_for(long, long.H.double().numpy() @ long.H.double().numpy().T)
+            == long.labels().numpy()).all()  # fmt: skip
+    assert sn.group_for(result, S[3]) == sn.group_of(result)["3"]
+    assert sn.group_for(result, [S[3], 0 * S[3]]) == [sn.group_of(result)["3"], "unassigned"]
 
 
 def hedged(T=2000):

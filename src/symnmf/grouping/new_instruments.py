@@ -1,4 +1,4 @@
-"""Loadings of instruments that were not in the fit."""
+"""Loadings and groups of instruments that were not in the fit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 
 from symnmf.core.result import Result
 from symnmf.errors import InvalidInput
+from symnmf.grouping.naming import UNASSIGNED, group_names
 from symnmf.solvers.nnls import nnls_rows
 
 
@@ -17,8 +18,7 @@ def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m
 
         h = argmin_{x ≥ 0} ‖H x − s‖
 
-    The group of a new instrument is that of its largest loading after a division by the norms of
-    the columns of H, as for the instruments of the fit.
+    :func:`symnmf.group_for` gives the groups that belong to them.
 
     Arguments:
         result: a factorization.
@@ -51,3 +51,50 @@ def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m
     F = rows @ H
     found: np.ndarray = nnls_rows(gram, F, torch.ones_like(F)).numpy()
     return found if np.ndim(dependence) > 1 else found[0]
+
+
+def labels_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m,)
+    """Labels of instruments that were not in the fit, as ``result.labels()`` has them.
+
+    The label is the column of the largest loading after a division by the norms of the columns of
+    H, as for the instruments of the fit; -1 where no loading is positive.
+
+    Arguments:
+        result: a factorization.
+        dependence: as for :func:`symnmf.loadings_for`.
+
+    Example:
+        >>> import symnmf as sn
+        >>> S = np.kron(np.eye(2), np.ones((3, 3)))
+        >>> labels_for(sn.factorize(S, 2), [S[4], 0 * S[4]])
+        array([ 1, -1])
+    """
+    norms = torch.linalg.vector_norm(result.H.to(torch.float64).cpu(), dim=0).clamp(min=1e-30)
+    loadings = loadings_for(result, dependence) / norms.numpy()
+    labels: np.ndarray = np.where(loadings.any(axis=-1), loadings.argmax(axis=-1), -1)
+    return labels
+
+
+def group_for(result: Result, dependence: Any) -> Any:  # (m, n) -> list of m
+    """Group of instruments that were not in the fit, from their dependence on those of the fit.
+
+    Arguments:
+        result: a factorization.
+        dependence: as for :func:`symnmf.loadings_for`.
+
+    Returns:
+        The name of the group, as :func:`symnmf.group_of` has it; a list of names for several
+        instruments.
+
+    Raises:
+        InvalidInput: as for :func:`symnmf.loadings_for`.
+
+    Example:
+        >>> import symnmf as sn
+        >>> S = np.kron(np.eye(2), np.ones((3, 3)))
+        >>> group_for(sn.factorize(S, 2), S[4])
+        '2 3'
+    """
+    names = [*group_names(result), UNASSIGNED]  # label -1 is the last of them
+    labels = labels_for(result, dependence)
+    return [names[label] for label in labels] if labels.ndim else names[int(labels)]

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from symnmf.core.result import Result
 from symnmf.data.panel import Panel
 from symnmf.defaults import FRACTIONS
 from symnmf.dependence.tail_weights import tail_weights
 from symnmf.errors import InvalidInput
-from symnmf.grouping.new_instruments import loadings_for
+from symnmf.grouping.new_instruments import labels_for
 from symnmf.numerics import average_ranks
 
 #: Share of the rows of a window that a fitted instrument may lack, the least share that a
@@ -99,7 +98,8 @@ def place_newcomers(
 
         h = argmin_{x ≥ 0} ‖H x − s‖,   the group is that of the largest loading
 
-    s is the dependence of the newcomer on every fitted instrument over the rows that both have.
+    with columns of H of unit length, as for the fitted ones. s is the dependence of the newcomer
+    on every fitted instrument over the rows that both have.
 
     Arguments:
         panel: the rows of the window, with all instruments.
@@ -112,13 +112,12 @@ def place_newcomers(
         Name and column of H of each newcomer that has a group.
     """
     fitted = some_columns(panel, universe.fitted).values
-    norms = torch.linalg.vector_norm(result.H, dim=0).to(torch.float64).clamp(min=1e-30)
     placed = []
     for j in universe.newcomers:
         row = dependence_on(panel.values[:, j], fitted, dependence, options)
-        loadings = loadings_for(result, row) / norms.cpu().numpy()
-        if loadings.max() > 0:
-            placed.append((panel.names[j], int(loadings.argmax())))
+        label = int(labels_for(result, row))
+        if label >= 0:
+            placed.append((panel.names[j], label))
     return tuple(placed)
 
 

@@ -114,6 +114,9 @@ class Schedule:
     finish_min_gain: float = 2e-5
     """Newton steps on S end when two in a row lower the error by less than this fraction of it."""
 
+    finish_min_gain_best: float = 1e-6
+    """The same with ``precision="best"``."""
+
     finish_starts: int = 3
     """Maximum number of factors that are finished on S; the one with the least error is the fit."""
 

@@ -85,7 +85,8 @@ class SketchWork:
     @property
     def finish_min_gain(self) -> float:
         """Gain of a Newton step on S below which it does not pay."""
-        return self.schedule.finish_min_gain * (0.05 if self.precision == "best" else 1.0)
+        best = self.precision == "best"
+        return self.schedule.finish_min_gain_best if best else self.schedule.finish_min_gain
 
     @property
     def pool_room(self) -> int:
