@@ -55,10 +55,13 @@ RULES = [
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("margins", ["frechet", "pareto", "gpd", "none"])
-@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("rows", ["distinct", "rounded", "repeated", "rounded and repeated"])
 @pytest.mark.filterwarnings("ignore:margins='none'")
-def test_pairwise_equals_the_double_loop(rule, margins, ties):
-    X = to_margins(correlated(401, 9, ties=ties), margins)
+def test_pairwise_equals_the_double_loop(rule, margins, rows):
+    X = correlated(401, 9, ties="rounded" in rows)
+    if "repeated" in rows:  # as in the resampled histories of a bootstrap
+        X = X[np.random.default_rng(3).integers(401, size=401)]
+    X = to_margins(X, margins)
     expected = double_loop(X, rule)
     np.testing.assert_allclose(pairwise_tpdm(X, rule), expected, rtol=0, atol=1e-12)
 

@@ -226,16 +226,39 @@ def pair_means(
         )
     close |= counts == 0
     means = 2 * total / np.maximum(counts, 1)
-    for row in np.flatnonzero(close):
-        band = np.abs(radii[row] - cut[row]) <= TIE * cut[row]
-        tied = weights[row, band]
-        sure = rule.name in ("q", "count") and not decluster and count is not None
-        if sure and len(tied) and np.ptp(tied) <= TIE:
-            inner = (radii[row] > cut[row]) & ~band
-            means[row] = 2 * (weights[row, inner].sum() + (count - inner.sum()) * tied[0]) / count
-        else:
-            means[row] = exactly(int(row))
+    unsure = np.flatnonzero(close)
+    if len(unsure) and count is not None and not decluster and rule.name in ("q", "count"):
+        even, of_even = _of_even_ties(radii[unsure], weights[unsure], cut[unsure], count)
+        means[unsure[even]] = of_even
+        unsure = unsure[~even]
+    for row in unsure:
+        means[row] = exactly(int(row))
     return means, cut
+
+
+def _of_even_ties(
+    radii: np.ndarray, weights: np.ndarray, cut: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in which all observations at the threshold have one weight, and their entries.
+
+    Which of them are exceedances makes no difference there: in resampled histories, where rows
+    repeat, nearly every pair is of this kind.
+
+    Arguments:
+        radii, weights: (p, w) squared radii and weights.
+        cut: (p,) squared thresholds.
+        count: number of exceedances.
+    """
+    limit = cut[:, None]
+    band = np.abs(radii - limit) <= TIE * limit
+    most = np.max(weights, axis=1, where=band, initial=-np.inf)
+    least = np.min(weights, axis=1, where=band, initial=np.inf)
+    even = band.any(axis=1) & (most - least <= TIE)
+    inner = (radii > limit) & ~band
+    total = np.einsum("pw,pw->p", weights, inner)
+    rest = count - np.count_nonzero(inner, axis=1)
+    entries = 2 * (total[even] + rest[even] * most[even]) / count
+    return even, entries
 
 
 def _declustered(
