@@ -205,6 +205,7 @@ def step_growth() -> str:
     """The best step against n, means over seeds, and its exponent."""
     best, rows, notes = best_steps(), [], []
     for (start, matrix), part in best.groupby(["start", "matrix"], sort=False):
+        steps = np.log(part["eta"]).groupby(part["n"]).mean()  # one number a size
         for n, own in part.groupby("n"):
             rows.append(
                 {
@@ -212,18 +213,18 @@ def step_growth() -> str:
                     "matrix": matrix,
                     "n": n,
                     "seeds": len(own),
-                    "best η": short(float(np.exp(np.log(own["eta"]).mean()))),
+                    "best η": short(float(np.exp(steps[n]))),
                     "as good within": f"{short(own['low'].min())} to {short(own['high'].max())}",
                     "iterations": short(own["iterations"].mean()),
                     "excess": short(own["excess"].mean()),
                     "ARI": short(own["ari"].mean()),
                 }
             )
-        slope = float(np.polyfit(np.log(part["n"]), np.log(part["eta"]), 1)[0])
+        slope = float(np.polyfit(np.log(steps.index), steps, 1)[0])
         notes.append(f"{start}, {matrix}: η ∝ n^{slope:.2f}")
     return (
         markdown(pd.DataFrame(rows))
-        + "\nLeast squares on the logarithms: "
+        + "\nLeast squares on the logarithms, one point a size: "
         + "; ".join(notes)
         + ".\n"
     )
