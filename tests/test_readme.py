@@ -69,6 +69,7 @@ def test_commands_of_the_readme_run(stranger):
     prices.to_csv(folder / "prices.csv")
     np.log(prices).diff().iloc[1:].to_parquet(folder / "returns.parquet")
     (folder / "sectors.csv").write_text("name,sector\nXOM,energy\nCVX,energy\nKO,food\n")
+    (folder / "portfolio.csv").write_text("name,weight\nXOM,0.6\nKO,0.4\n")
     np.save(folder / "S.npy", sn.benchmark_matrix("corr", 100).operator.S)
     for line in blocks("README.md", "sh")[2].splitlines():
         small = line.replace("--n 100000 --out", "--n 100 --out").replace("--k 316", "--k 10")

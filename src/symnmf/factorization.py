@@ -96,7 +96,8 @@ def factorize(
         max_iter: maximum number of iterations; by default 10 000, and 1 000 more for each
             additional start.
         max_seconds: maximum wall time in seconds; no limit by default.
-        kkt_gate: threshold for the scaled projected gradient; by default that of the paper.
+        kkt_gate: threshold for the scaled projected gradient; by default that of the paper. Not
+            with ``published``.
         published: whether to run the solver as the founding paper publishes it: with its options
             for this kind of matrix and this size, and stopped where its three gates are met, even
             if H has no groups. ``options`` replace single ones of them; ``start="uniform"`` also
@@ -150,6 +151,12 @@ def factorize(
     place = None if device is None else resolve_device(device)
     operator = as_operator(S, dtype=dtype, device=place)
     if published:
+        if kkt_gate is not None:
+            raise InvalidInput(
+                "kkt_gate",
+                f"got {kkt_gate} with published=True, which stops by the paper's gates",
+                "Leave one of them out",
+            )
         options = {**published_options(operator, solver, start), **options}
     request = Request.of(solver, n_init, options)
     problem = Problem(operator, k, seed, request.start if start is None else start)

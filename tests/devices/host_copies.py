@@ -19,7 +19,7 @@ ALLOWED = {
     "solvers/leverage.py:leverage_sample": (4, "how many rows are certain, and which are drawn"),
     "solvers/leverage.py:leverage_shares": (2, "directions that W has"),
     # `sketched`, whose steps are those of its own schedule.
-    "operators/gram.py:mean": (1, "scale of a random seed"),
+    "operators/gram.py:mean": (2, "scale of the random seed and of that of NNDSVD"),
     "operators/lowrank.py:sketch": (8, "whether the sketch has settled; once a run"),
     "operators/lowrank.py:frob_sq": (3, "‖T‖² of the surrogate, for the objective"),
     "core/kmeans.py:spread": (27, "k-means++ draws rows one after the other; a seed"),

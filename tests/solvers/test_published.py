@@ -72,6 +72,11 @@ WITHOUT = {
     **{key: {"rescale_start": False} for key in ("hals", "anls")},
     **{key: {"armijo": "literal"} for key in ("pgd", "fista")},
     **{key: {"rescale": False} for key in ("row-svrg", "block-svrg-adaptgrow")},
+    **{
+        key: {"whole_snapshot": False}
+        for key in ("entry-svrg", "adaptgrow-svrg", "block-svrg-adaptgrow")
+    },
+    **{key: {"free_only": False} for key in ("lbfgs", "lbfgs-log")},
     "lai": {"sketch": "randomized", "rescale_start": False},
     "symnmf-net": {"one_lambda": True},
     "row-reset": {"full_batch_only": False},
@@ -257,6 +262,58 @@ def test_blocks_are_combined_as_they_are_seen(problem):
     assert not torch.equal(kinds[True], kinds[False])
 
 
+def test_fresh_rows_replace_those_of_the_snapshot_in_every_step(problem):
+    """The step that takes a snapshot too, and a check of the criterion does not take one."""
+    options = find("block-svrg-adaptgrow").published() | {"phi": 0.1, "period": 2}
+    sampling = make_solver("block-svrg-adaptgrow", **options).sampling
+    sample, state = sampling.init(problem.H0), make_solver("mu").init_state(problem)
+    whole = grad(problem.S.inner.S, state.H)
+    for seed in (1, 2, 3):  # snapshots at the first and the third
+        if seed == 2:
+            state.H, first = state.H * 1.1, whole
+            state.SH = problem.S.matmul(state.H)  # as after a check
+        if seed == 3:
+            first = grad(problem.S.inner.S, state.H)
+        g = sampling.gradient(problem, state, sample, torch.Generator().manual_seed(seed))
+        raw, factor = sampling.inner.partial(
+            problem, state.H, 0.1, torch.Generator().manual_seed(seed)
+        )
+        seen = factor > 0
+        assert 0 < int(seen.sum()) < len(seen)
+        close(g[seen], raw[seen])
+        close(g[~seen], (whole if seed == 1 else first)[~seen])
+
+
+def test_lbfgs_uses_the_direction_of_its_recursion_as_it_is(rng):
+    """Nocedal and Wright, algorithm 7.4, by the inverse Hessian that it stands for."""
+    A = torch.rand(12, 12, generator=rng, dtype=torch.float64) < 0.2
+    S = (A | A.T).double().fill_diagonal_(1.0)
+    problem = Problem(as_operator(S), 3, 5)
+    solver = make_solver("lbfgs", **find("lbfgs").published())
+    state, seen = solver.init_state(problem), []
+    for _ in range(6):
+        before = state.H.clone()
+        state = solver.step(problem, state, torch.Generator())
+        seen.append(before)
+    H = state.H
+    points = [x.flatten() for x in (*seen, H)]
+    slopes = [grad(S, x).flatten() for x in (*seen, H)]
+    pairs = [(b - a, v - u) for a, b, u, v in
+             zip(points, points[1:], slopes, slopes[1:], strict=False)]  # fmt: skip
+    pairs = [(s, y) for s, y in pairs if s @ y > 1e-8 * y.norm() * s.norm()]
+    eye = torch.eye(36, dtype=torch.float64)
+    inverse = eye * (pairs[-1][0] @ pairs[-1][1]) / (pairs[-1][1] @ pairs[-1][1])
+    for s, y in pairs:
+        left = eye - torch.outer(s, y) / (s @ y)
+        inverse = left @ inverse @ left.T + torch.outer(s, s) / (s @ y)
+    g = grad(S, H)
+    free = solver.space.free(H, g)
+    assert not bool(free.all())  # entries are held at zero
+    p = solver.direction(problem, state, g, g, free)
+    close(p.flatten(), -inverse @ g.flatten())
+    assert float(p[~free].abs().max()) > 0
+
+
 def test_one_lambda_is_shared_by_the_blocks(problem):
     net = make_solver("symnmf-net", **find("symnmf-net").published())
     state = net.init_state(problem)
@@ -287,6 +344,56 @@ def test_published_needs_a_method_of_the_paper():
     for solver in ("auto", "sketched", make_solver("mu")):
         with pytest.raises(InvalidInput, match="published: got True with solver"):
             sn.factorize(torch.eye(4), 2, solver, published=True)
+
+
+def test_published_stops_by_the_gates_of_the_paper_alone():
+    with pytest.raises(InvalidInput, match="kkt_gate: got 0.01 with published=True"):
+        sn.factorize(torch.eye(4), 2, "mu", published=True, kkt_gate=0.01)
+
+
+@pytest.mark.parametrize("name", ["adagrad", "pgd", "fista", "newton", "lbfgs"])
+@pytest.mark.filterwarnings("ignore::symnmf.errors.NotConvergedWarning")
+def test_entries_at_the_clamp_are_at_the_boundary(name):
+    """The gradient counts there as at zero, whether the clamp is 0 or that of the public code."""
+    b = market("corr", 100)
+    result = sn.factorize(b.operator, b.k, name, published=True, start="uniform", max_iter=200)
+    H = result.H
+    assert int((H.min() == H).sum()) >= 10
+    assert 0 < float(H.min()) < 2e-16
+    SH = b.operator.matmul(H).double()
+    g = grad_of(H.double(), SH)
+    inside = torch.where(H > 1e-16, g, g.clamp(max=0)).norm()
+    unit = 100 * b.k * b.operator.scale() ** 1.5
+    assert result.certificate.kkt == pytest.approx(float(inside) / unit, rel=1e-3)
+    assert float(g.norm()) > 1.01 * float(inside)
+
+
+def grad_of(H, SH):
+    return 4 * (H @ (H.T @ H) - SH)
+
+
+def test_reactions_of_a_published_run_see_the_gate_of_the_paper(monkeypatch):
+    import symnmf.engine.criterion as criterion
+
+    b = market("tpdm", 100)
+    problem = Problem(b.operator, b.k, 7)
+    monkeypatch.setattr(criterion, "TPDM_ROWS", 100)
+    gates = {}
+    for paper in (False, True):
+        run = Monitor(paper=paper).begin(problem)
+        gates[paper] = run.measure(0, 0.0, problem.H0, b.operator.matmul(problem.H0)).kkt_gate
+    assert gates == {False: 0.01, True: 1e-3}
+
+
+def test_a_stored_tpdm_is_known_as_one(tmp_path):
+    """Its published steps and its gate are those of a TPDM, as in memory."""
+    for kind in ("tpdm", "corr"):
+        S = sn.open_matrix(sn.generate(kind, 64, tmp_path / kind, seed=7, samples=4000))
+        assert S.provenance.is_tail == (kind == "tpdm")
+    described = sn.write_matrix(
+        tmp_path / "own", torch.eye(3), form="dense", description={"kind": "tpdm"}
+    )
+    assert sn.open_matrix(described).provenance.is_tail
 
 
 def test_the_papers_exception_for_large_tpdms():

@@ -54,12 +54,17 @@ def gradient(H: Tensor, SH: Tensor, out: Tensor | None = None) -> Tensor:  # (n,
     return torch.matmul(H, H.T @ H, out=out).sub_(SH).mul_(4.0)
 
 
-def projected_norm(H: Tensor, grad: Tensor) -> float:
-    """‖∇_proj f‖_F: the gradient where H > 0, its negative part where H = 0 (Lin, 2007)."""
+def projected_norm(H: Tensor, grad: Tensor, floor: float = 0.0) -> float:
+    """‖∇_proj f‖_F: the gradient where H > 0, its negative part where H = 0 (Lin, 2007).
+
+    Arguments:
+        H, grad: factor and ∇f.
+        floor: least entry that H can have, which takes the place of 0.
+    """
     total = torch.zeros((), dtype=torch.float64, device=H.device)
     for part in row_chunks(len(H), H.shape[1], WIDE_ENTRIES):
         g = grad[part].to(torch.float64)
-        total += torch.where(H[part] > 0, g, g.clamp(max=0)).square_().sum()
+        total += torch.where(H[part] > floor, g, g.clamp(max=0)).square_().sum()
     return float(total.sqrt())
 
 

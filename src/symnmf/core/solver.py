@@ -95,6 +95,11 @@ class Solver(ABC, Generic[StateT]):
     def __post_init__(self) -> None:
         check_options(self)
 
+    @property
+    def least_entry(self) -> float:
+        """Least entry that H can have; the criterion takes it for the boundary."""
+        return 0.0
+
     @abstractmethod
     def init_state(self, problem: Problem) -> StateT:
         """The state before the first step, at ``problem.H0``."""

@@ -126,7 +126,9 @@ class Spectrum:
 class Diagnostics:
     """The columns of the paper's spectral table (its section 4.2) at rank k.
 
-    ``kappa`` is None if the smallest eigenvalue is not known to be positive.
+    Where the spectrum is not exact, eigenvalue k + 2 is a Ritz value, which at the edge of noise is
+    up to a quarter too small; ``gamma_k1`` is then an upper bound. ``kappa`` is None if the
+    smallest eigenvalue is not known to be positive.
     """
 
     lambda_1: float

@@ -55,10 +55,15 @@ class Monitor:
         """The threshold τ_g(n) of the gradient."""
         return self.kkt_gate or KKT_GATE * max(1.0, KKT_REFERENCE / n)
 
-    def begin(self, problem: Problem) -> RunMonitor:
-        """Begin to monitor a run."""
+    def begin(self, problem: Problem, least_entry: float = 0.0) -> RunMonitor:
+        """Begin to monitor a run.
+
+        Arguments:
+            problem: problem to solve.
+            least_entry: least entry that a factor of the solver can have.
+        """
         bounds = problem.bounds  # computes the spectrum, whose work is counted separately
-        return RunMonitor(self, problem, bounds, work_before=problem.spent)
+        return RunMonitor(self, problem, bounds, work_before=problem.spent, least_entry=least_entry)
 
 
 def paper_kkt_gate(problem: Problem) -> float:
@@ -81,6 +86,7 @@ class RunMonitor:
         last_H: factor at the last check.
         quiet: number of checks since the last progress.
         work_before: work done with S before this run.
+        least_entry: least entry that a factor can have, the boundary of the projected gradient.
     """
 
     monitor: Monitor
@@ -90,6 +96,7 @@ class RunMonitor:
     last_H: Tensor | None = None
     quiet: int = 0
     work_before: int = 0
+    least_entry: float = 0.0
 
     def measure(
         self,
@@ -204,7 +211,6 @@ class RunMonitor:
         low, high = self.bounds.floor
         H = self.last_H if H is None else H
         assert H is not None
-        wanted = self.monitor.gate(self.problem.S.n)
         return Certificate(
             error=check.error,
             floor_low=low,
@@ -216,7 +222,7 @@ class RunMonitor:
             factors_available=self.bounds.factors_available(),
             kkt=check.kkt,
             kkt_gate=check.kkt_gate,
-            kkt_bound="rounding" if check.kkt_gate > wanted else "criterion",
+            kkt_bound="rounding" if check.kkt_gate > self._wanted else "criterion",
             resolution=self.bounds.resolution,
             collapsed=self.collapsed(check, H),
             converged=self.converged(check, H),
@@ -232,8 +238,15 @@ class RunMonitor:
         problem = self.problem
         unit = problem.S.n * problem.k * problem.S.scale() ** 1.5
         rounding = gradient_resolution(H, SH) / unit
-        gate = max(self.monitor.gate(problem.S.n), rounding)
-        return projected_norm(H, gradient(H, SH)) / unit, gate
+        norm = projected_norm(H, gradient(H, SH), self.least_entry)
+        return norm / unit, max(self._wanted, rounding)
+
+    @property
+    def _wanted(self) -> float:
+        """The threshold of the gradient, before rounding raises it."""
+        if self.monitor.paper:
+            return paper_kkt_gate(self.problem)
+        return self.monitor.gate(self.problem.S.n)
 
     def _change(self, H: Tensor) -> float:
         if self.last_H is None:

@@ -131,7 +131,7 @@ class _Driver:
         self.saved = perf_counter()
         self.began = self.saved if since is None else since
         self.seconds_before = 0.0  # spent by the runs that this one resumes
-        self.monitor: RunMonitor = monitor.begin(problem)
+        self.monitor: RunMonitor = monitor.begin(problem, solver.least_entry)
         if since is not None:
             self.monitor.work_before = 0
         self.rng = torch.Generator(device=problem.S.device)

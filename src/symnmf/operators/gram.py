@@ -202,5 +202,7 @@ class GramOperator(RowOperator):
     def mean(self) -> float:
         """``(‖Bᵀ1‖² + Σd) / n²``."""
         columns = self.rows.total(lambda piece, _: piece.sum(dim=0, dtype=torch.float64))
-        diagonal = 0.0 if self.d is None else float(self.d.sum(dtype=torch.float64))
-        return (float(columns @ columns) + diagonal) / self.n**2
+        total = columns @ columns
+        if self.d is not None:
+            total = total + self.d.sum(dtype=torch.float64)
+        return float(total) / self.n**2

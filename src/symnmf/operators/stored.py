@@ -125,7 +125,7 @@ def write_matrix(folder: str | Path, S: Tensor | np.ndarray, **options: Any) -> 
         folder: folder of the matrix, created if missing.
         S: (n, n) matrix, or the (n, m) factor B of S = B Bᵀ.
         options: ``form``, ``"dense"`` or ``"gram"``; ``names``, the names of the rows;
-            ``description``, a mapping.
+            ``description``, a mapping, in which ``"kind": "tpdm"`` says that S is a TPDM.
 
     Returns:
         The folder.

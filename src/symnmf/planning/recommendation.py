@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symnmf.core.problem import Problem
-from symnmf.core.spectrum import diagnostics
+from symnmf.core.spectrum import Diagnostics, diagnostics
 from symnmf.defaults import EVENTS_A_GROUP
 from symnmf.errors import UnknownName
 from symnmf.operators import GramOperator, as_operator, unwrap
@@ -29,8 +29,9 @@ NEARLY_RANK_ONE = 1.05
 CORRELATION_TYPE = 2.5
 
 
-#: Number of rows from which the paper's runs are long (its section 5.3).
-LARGE_N = 1_000_000
+#: Number of rows from which the paper's runs are long, and the range of sizes around its n = 10⁵,
+#: where they are short and resets are fastest (its section 5.3).
+LARGE_N, RESETS_PAY = 1_000_000, range(31_623, 316_228)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def recommend(
         goal: ``"fit"`` for the factor, ``"labels"`` when only hard labels are wanted.
         full_matrix: whether to ask for a solver that multiplies with S itself in every step; the
             rules of the founding paper then apply.
-        short: whether the run is to be short; only used with ``full_matrix``.
+        short: whether the run is to be short; only used with ``full_matrix``. The paper's choice is
+            then Piecewise AdaGrad near n = 10⁵ and AdaGrad elsewhere.
         seed: seed of the sketch.
 
     Returns:
@@ -123,9 +125,9 @@ def advise(
             f"{bound}; the soft factorization still fits"
         )
     if full_matrix:
-        name, why = _paper_rule(problem, shape.r_eff, shape.gamma_k1, short)
+        name, why = _paper_rule(problem, shape.r_eff, _gap(problem, shape), short)
         return Recommendation(name, reasons=(*reasons, why, *_remarks(problem)))
-    reasons.append(_about_the_sketch(problem, shape.var_k, shape.gamma_k1))
+    reasons.append(_about_the_sketch(problem, shape.var_k, _gap(problem, shape)))
     return Recommendation("sketched", reasons=(*reasons, *_remarks(problem)))
 
 
@@ -148,11 +150,20 @@ def one_direction(problem: Problem) -> bool:
     return left < ONE_DIRECTION or right**0.5 <= NEARLY_RANK_ONE - 1
 
 
-def _paper_rule(problem: Problem, r_eff: float, gap: float, short: bool) -> tuple[str, str]:
+def _gap(problem: Problem, shape: Diagnostics) -> str:
+    """The gap below rank k + 1, in words."""
+    return (
+        f"gap below rank k + 1 {'' if problem.spectrum.exact else 'at most '}{shape.gamma_k1:.3g}"
+    )
+
+
+def _paper_rule(problem: Problem, r_eff: float, gap: str, short: bool) -> tuple[str, str]:
     n = problem.S.n
-    shape = f"effective rank {r_eff:.2g}, gap below rank k + 1 {gap:.3g}"
+    shape = f"effective rank {r_eff:.2g}, {gap}"
+    if short and n in RESETS_PAY:
+        return "piecewise-adagrad", f"a short run is wanted and n = {n}: resets pay ({shape})"
     if short:
-        return "piecewise-adagrad", f"a short run is wanted, where resets pay ({shape})"
+        return "adagrad", f"a short run is wanted: the simplest method of its family ({shape})"
     if r_eff >= CORRELATION_TYPE:
         return "adagrad", f"the spectrum is of the correlation type ({shape}): full batches win"
     if n >= LARGE_N:
@@ -161,14 +172,13 @@ def _paper_rule(problem: Problem, r_eff: float, gap: float, short: bool) -> tupl
     return "adagrad", f"the spectrum is of the tail-dependence type ({shape}), and n is moderate"
 
 
-def _about_the_sketch(problem: Problem, share: float, gap: float) -> str:
+def _about_the_sketch(problem: Problem, share: float, gap: str) -> str:
     if problem.surrogate is problem.S:
         return "products with S are as cheap as with a sketch: seeded and fitted on S itself"
     width = problem.spectrum.vectors.shape[1]
     held = f"k eigenvalues hold {share:.3g} % of the trace, " if share <= 100 else ""
     return (
-        f"a sketch of rank {width} replaces S ({held}gap below rank k + 1 {gap:.3g}); "
-        "the fit is corrected and checked on S"
+        f"a sketch of rank {width} replaces S ({held}{gap}); the fit is corrected and checked on S"
     )
 
 

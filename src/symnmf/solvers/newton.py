@@ -12,11 +12,11 @@ from torch import Tensor
 
 from symnmf.core.objective import gauss_newton, gradient, hessian_diagonal, objective
 from symnmf.core.problem import Problem
-from symnmf.core.solver import Checkpointable, Solver
+from symnmf.core.solver import Checkpointable
 from symnmf.numerics import inner64
 from symnmf.options import option
 from symnmf.solvers.line_search import Point, SearchState, backtrack, begin, first_step
-from symnmf.solvers.space import Projected, Space
+from symnmf.solvers.space import Projected, Space, SpaceSolver
 
 MethodStateT = TypeVar("MethodStateT", bound=Checkpointable)
 
@@ -29,7 +29,7 @@ class CurvatureState(SearchState, Generic[MethodStateT]):
 
 
 @dataclass(frozen=True)
-class SecondOrder(Solver[CurvatureState[MethodStateT]]):
+class SecondOrder(SpaceSolver[CurvatureState[MethodStateT]]):
     """θ ← retract(θ + η p), p a direction from curvature, η by Armijo backtracking from 1.
 
     Where p is not a descent direction, −∇f on the free entries takes its place.
@@ -148,13 +148,21 @@ class Pairs(Checkpointable):
 class LBFGS(SecondOrder[Pairs]):
     """Limited-memory BFGS by the two-loop recursion, on the free entries.
 
+    Differences from the paper (its appendix C):
+
+    1. Directions are restricted to the entries that are not held at zero, where the pairs would
+       otherwise turn a step uphill. ``free_only=False`` uses the direction of the recursion as it
+       is, as the paper does.
+
     Arguments:
         pairs: number of pairs (s, y), two n×k arrays each; the paper's is 100.
+        free_only: whether directions are restricted to the free entries.
 
     Reference: Nocedal and Wright (2006), algorithm 7.4.
     """
 
     pairs: int = option(10, whole=True, at_least=1)
+    free_only: bool = option(True)
 
     def init_method_state(self) -> Pairs:
         """No pairs."""
@@ -178,6 +186,8 @@ class LBFGS(SecondOrder[Pairs]):
         known.theta, known.grad = state.theta, grad.clone()
         if not known.s:
             return torch.where(free, -grad, 0).mul_(first_step(grad, state.unit))
+        if not self.free_only:
+            return two_loop(grad.clone(), known.s, known.y).neg_()
         return torch.where(free, two_loop(torch.where(free, grad, 0), known.s, known.y), 0).neg_()
 
 

@@ -9,17 +9,16 @@ from torch import Tensor
 
 from symnmf.core.objective import gradient, objective
 from symnmf.core.problem import Problem
-from symnmf.core.solver import Solver
 from symnmf.options import option
 from symnmf.solvers.line_search import Point, SearchState, backtrack, begin, first_step, point
-from symnmf.solvers.space import Projected, Space
+from symnmf.solvers.space import Projected, Space, SpaceSolver
 
 #: Decreases that a line search can ask for.
 ARMIJO = ("projected", "literal")
 
 
 @dataclass(frozen=True)
-class ProjectedGradient(Solver[SearchState]):
+class ProjectedGradient(SpaceSolver[SearchState]):
     """Projected gradient descent with Armijo backtracking.
 
         θ ← retract(θ − η ∇_θ f)
@@ -62,7 +61,7 @@ class VelocityState(SearchState):
 
 
 @dataclass(frozen=True)
-class HeavyBall(Solver[VelocityState]):
+class HeavyBall(SpaceSolver[VelocityState]):
     """Heavy-ball momentum on projected descent: the paper's documented failure.
 
         v ← β v − η ∇_θ f,   θ ← retract(θ + v)
@@ -107,7 +106,7 @@ class FistaState(SearchState):
 
 
 @dataclass(frozen=True)
-class Fista(Solver[FistaState]):
+class Fista(SpaceSolver[FistaState]):
     """Accelerated projected gradient with adaptive restart.
 
         Y = θ + (τ − 1)/τ₊ · (θ − θ₋),   τ₊ = (1 + √(1 + 4τ²)) / 2,   θ ← retract(Y − η ∇f(Y))

@@ -21,13 +21,14 @@ _RMSPROP: Options = {"eta": 0.05, "alpha": 0.99, "momentum": 0.5, "anneal": 1.0}
 _ADAM: Options = {"eta": 0.01, "beta1": 0.9, "beta2": 0.999, "anneal": 1.0}
 _ADAN: Options = {"beta1": 0.02, "beta2": 0.08, "beta3": 0.01, "anneal": 1.0}
 _NEWTON: Options = {"eta": 0.1, "reg": 0.5}
-_LBFGS: Options = {"pairs": 100}
+_LBFGS: Options = {"pairs": 100, "free_only": False}
 _RESET: Options = {"memory_iters": 10.0, "gate": "margin", "margin": 3.0}
 _ROWS: Options = {"eta": 2.0, "phi": 0.5}
 _ENTRIES: Options = {"phi": 0.2}
 _GROWING: Options = {"eta": 1.0, "phi": 0.25}
 _BLOCKS: Options = {"phi": 0.5}
 _AS_SEEN: Options = {"rescale": False}
+_FRESH: Options = {**_AS_SEEN, "whole_snapshot": False}
 _SOFTPLUS: Options = {"unit": 1.0}
 
 #: Row → options of Phase 1, n ≤ 10⁴.
@@ -49,17 +50,17 @@ PHASE_1: dict[str, Options] = {
     "row-svrg": {**_ROWS, **_AS_SEEN},
     "row-reset": {**_ROWS, **_RESET, "full_batch_only": False},
     "entry-adagrad": _ENTRIES,
-    "entry-svrg": {**_ENTRIES, **_AS_SEEN},
+    "entry-svrg": {**_ENTRIES, **_FRESH},
     "entry-reset": {**_ENTRIES, **_RESET, "full_batch_only": False},
     "entry-averaged": _ENTRIES,
     "entry-dual-averaging": _ENTRIES,
     "adaptgrow": _GROWING,
-    "adaptgrow-svrg": {**_GROWING, **_AS_SEEN},
+    "adaptgrow-svrg": {**_GROWING, **_FRESH},
     "adaptgrow-reset": {**_GROWING, **_RESET},
     "block-adaptgrow": _BLOCKS,
-    "block-svrg-adaptgrow": {**_BLOCKS, **_AS_SEEN},
+    "block-svrg-adaptgrow": {**_BLOCKS, **_FRESH},
     "block-reset-adaptgrow": {**_BLOCKS, **_RESET},
-    "block-svrg-reset-adaptgrow": {**_BLOCKS, **_RESET, **_AS_SEEN},
+    "block-svrg-reset-adaptgrow": {**_BLOCKS, **_RESET, **_FRESH},
     "hals": {"alpha": 100.0, "rescale_start": False},
     "anls": {"alpha": 100.0, "rescale_start": False},
     "newton": _NEWTON,

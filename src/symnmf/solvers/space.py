@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from symnmf.core.solver import Solver, StateT
 from symnmf.options import check_options, option
 
 
@@ -20,6 +21,11 @@ class Space(ABC):
 
     def __post_init__(self) -> None:
         check_options(self)
+
+    @property
+    def least_entry(self) -> float:
+        """Least entry that H can have."""
+        return 0.0
 
     @abstractmethod
     def parameter(self, H: Tensor, unit: float) -> Tensor:
@@ -51,11 +57,16 @@ class Projected(Space):
     """θ = H, clamped after every step.
 
     Arguments:
-        floor: least entry of H after a step. The paper's is zero; that of its public code is
-            10⁻¹⁶, from which an entry can leave again by a gradient of any sign.
+        floor: least entry of H after a step, and the boundary at which the criterion counts only
+            the negative part of the gradient. The paper's is zero, that of its public code 10⁻¹⁶.
     """
 
     floor: float = option(0.0, at_least=0)
+
+    @property
+    def least_entry(self) -> float:
+        """The floor."""
+        return self.floor
 
     def parameter(self, H: Tensor, unit: float) -> Tensor:
         """A copy of H."""
@@ -78,8 +89,8 @@ class Projected(Space):
         return theta.clamp_(min=self.floor)
 
     def free(self, theta: Tensor, grad: Tensor) -> Tensor:
-        """Everywhere but at zeros that the gradient presses on."""
-        return (theta > 0) | (grad < 0)
+        """Everywhere but at the boundary that the gradient presses on."""
+        return (theta > self.floor) | (grad < 0)
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,7 @@ class Softplus(Space):
     unit: float | None = option(None, above=0)
 
     def parameter(self, H: Tensor, unit: float) -> Tensor:
-        """θ = u · log(e^{H/u} − 1), zeros lifted to 10⁻³ u."""
+        """θ = u · log(e^{H/u} − 1), entries below 10⁻³ u lifted to it."""
         x = (H / (self.unit or unit)).clamp_(min=1e-3)
         return (x + torch.log(-torch.expm1(-x))).mul_(self.unit or unit)
 
@@ -124,3 +135,14 @@ class Softplus(Space):
     def free(self, theta: Tensor, grad: Tensor) -> Tensor:
         """Everywhere."""
         return torch.ones_like(theta, dtype=torch.bool)
+
+
+class SpaceSolver(Solver[StateT]):
+    """A solver that moves in a space."""
+
+    space: Space
+
+    @property
+    def least_entry(self) -> float:
+        """That of the space."""
+        return self.space.least_entry

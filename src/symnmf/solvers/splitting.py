@@ -9,7 +9,7 @@ from torch import Tensor
 
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check, Solver, State
-from symnmf.numerics import cross64, torch_stream
+from symnmf.numerics import cross64, symmetric_eigen, torch_stream
 from symnmf.options import option
 from symnmf.solvers.coordinate import CoupledState, TwoFactor, hals_sweep
 
@@ -89,12 +89,15 @@ class LAI(TwoFactor[SurrogateState]):
     Differences from the paper (its appendix C):
 
     1. The eigenpairs are those of the spectrum, which the certificate needs anyway.
-       ``sketch="randomized"`` finds them by a randomized range finder, as the paper does.
+       ``sketch="randomized"`` finds them by a randomized range finder, as the paper does, which
+       states neither its additional columns nor its power steps; ours are the usual ones.
 
     Arguments:
         rank: rank of the surrogate; k by default, as in the paper.
         refine: whether to continue on S; the paper's form does not.
         sketch: where the eigenpairs come from: ``"spectrum"`` or ``"randomized"``.
+        oversampling: columns of the range finder in addition to the rank.
+        power_steps: its multiplications with S before the last.
 
     Reference: Hayashi et al. (2024), as cited by the paper.
     """
@@ -102,12 +105,15 @@ class LAI(TwoFactor[SurrogateState]):
     rank: int | None = option(None, whole=True, at_least=1)
     refine: bool = option(True)
     sketch: str = option("spectrum", choices=("spectrum", "randomized"))
+    oversampling: int = option(10, whole=True, at_least=0)
+    power_steps: int = option(2, whole=True, at_least=0)
 
     def init_state(self, problem: Problem) -> SurrogateState:
         """At the start factor, on the surrogate."""
         vectors, values = None, None
         if self.sketch == "randomized":
-            vectors, values = range_finder(problem, self.rank or problem.k)
+            rank = self.rank or problem.k
+            vectors, values = range_finder(problem, rank, self.oversampling, self.power_steps)
         return SurrogateState(*self.begin(problem), False, vectors, values)
 
     def step(self, problem: Problem, state: SurrogateState, rng: torch.Generator) -> SurrogateState:
@@ -129,16 +135,28 @@ class LAI(TwoFactor[SurrogateState]):
         return U @ (values[:, None] * (U.T @ state.H))
 
 
-def range_finder(problem: Problem, rank: int) -> tuple[Tensor, Tensor]:  # (n, rank), (rank,)
-    """Eigenpairs of S on the range of S Ω, Ω Gaussian with ``rank`` columns: two products.
+def range_finder(
+    problem: Problem, rank: int, oversampling: int, power_steps: int
+) -> tuple[Tensor, Tensor]:  # (n, rank), (rank,)
+    """The largest eigenpairs of S on the range of S^{1 + q} Ω, Ω Gaussian: 2 + q products.
+
+    Arguments:
+        problem: S and the seed.
+        rank: number of eigenpairs.
+        oversampling: columns of Ω in addition to the rank.
+        power_steps: q.
 
     Reference: Halko, Martinsson and Tropp (2011), doi:10.1137/090771806, algorithms 4.1 and 5.3.
     """
     S = problem.S
-    draw = torch.randn(S.n, rank, generator=torch_stream(problem.seed, "range"), dtype=S.dtype)
+    width = min(S.n, rank + oversampling)
+    draw = torch.randn(S.n, width, generator=torch_stream(problem.seed, "range"), dtype=S.dtype)
     Q = torch.linalg.qr(S.matmul(draw.to(S.device)))[0]
+    for _ in range(power_steps):
+        Q = torch.linalg.qr(S.matmul(Q))[0]
     small = cross64(Q, S.matmul(Q))
-    values, rotation = torch.linalg.eigh((small + small.T) / 2)
+    values, rotation = symmetric_eigen((small + small.T) / 2)
+    values, rotation = values.flip(0)[:rank], rotation.flip(1)[:, :rank]
     return Q @ rotation.to(Q.dtype), values.to(Q.dtype)
 
 

@@ -65,8 +65,8 @@ class StoredMatrix(Provenance):
 
     @property
     def is_tail(self) -> bool:
-        """Whether the matrix was generated as a TPDM."""
-        return self.description.get("kind") == "tpdm"
+        """Whether the matrix was generated as a TPDM, or is described as one."""
+        return "tpdm" in (self.description.get("benchmark"), self.description.get("kind"))
 
     @property
     def steps(self) -> tuple[str, ...]:  # type: ignore[override]

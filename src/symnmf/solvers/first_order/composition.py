@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from symnmf.core.problem import Problem
-from symnmf.core.solver import Check, Solver, State
+from symnmf.core.solver import Check, State
 from symnmf.errors import InvalidInput
 from symnmf.solvers.first_order.reactions import Reaction, ReactionState
 from symnmf.solvers.first_order.rules import Rule, RuleStateT
 from symnmf.solvers.first_order.sampling import FullBatch, Sample, Sampling
-from symnmf.solvers.space import Projected, Space
+from symnmf.solvers.space import Projected, Space, SpaceSolver
 
 
 @dataclass
@@ -39,7 +39,7 @@ class FirstOrderState(State, Generic[RuleStateT]):
 
 
 @dataclass(frozen=True)
-class FirstOrder(Solver[FirstOrderState[Any]]):
+class FirstOrder(SpaceSolver[FirstOrderState[Any]]):
     """θ ← retract(rule(θ, ∇_θ f)), H = factor(θ).
 
     Arguments:

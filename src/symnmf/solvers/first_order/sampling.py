@@ -209,12 +209,15 @@ class SnapshotHybrid(Sampling[Snapshot]):
        leaves the factor to AdaGrad, which cannot undo one that differs between rows.
        ``rescale=False`` combines them as they are.
     2. The step at which a snapshot is taken uses all of it, and a check of the criterion, which
-       needs S H anyway, is a free snapshot.
+       needs S H anyway, is a free snapshot. ``whole_snapshot=False`` takes snapshots by
+       ``period`` alone, and lets fresh rows replace those of the snapshot in every step.
 
     Arguments:
         inner: the sampling between snapshots.
         period: steps between snapshots; about 1/φ by default, at least 2.
         rescale: whether to put fresh rows on the scale of ∇f.
+        whole_snapshot: whether the step at a snapshot uses all of it. For sampled rows, whose fresh
+            gradient is exact, the step is the same.
 
     Reference: named after SVRG (Johnson and Zhang 2013), but without its control variate.
     """
@@ -222,6 +225,7 @@ class SnapshotHybrid(Sampling[Snapshot]):
     inner: PartialSampling
     period: int | None = option(None, whole=True, at_least=1)
     rescale: bool = option(True)
+    whole_snapshot: bool = option(True)
 
     def init(self, H: Tensor) -> Snapshot:
         """No snapshot yet."""
@@ -231,14 +235,15 @@ class SnapshotHybrid(Sampling[Snapshot]):
         self, problem: Problem, state: State, sample: Snapshot, rng: torch.Generator
     ) -> Tensor:
         """The hybrid, or the gradient when it is time for a snapshot or phi is 1."""
+        if sample.phi >= 1.0:
+            return full_gradient(problem, state)
         period = self.period or max(2, round(1 / sample.phi))
-        fresh = sample.age < 0 or sample.age + 1 >= period or state.SH is not None
-        if fresh or sample.phi >= 1.0:
-            g = full_gradient(problem, state)
-            if sample.phi < 1.0:
-                sample.mu, sample.age = g.clone(), 0
-            return g
+        expired = sample.age < 0 or sample.age + 1 >= period
         sample.age += 1
+        if expired or (self.whole_snapshot and state.SH is not None):
+            sample.mu, sample.age = full_gradient(problem, state), 0
+            if self.whole_snapshot:
+                return sample.mu.clone()
         g, factor = self.inner.partial(problem, state.H, sample.phi, rng)
         fresh_rows = (factor > 0)[:, None]
         return torch.where(fresh_rows, g.mul_(factor[:, None]) if self.rescale else g, sample.mu)
