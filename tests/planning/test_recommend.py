@@ -99,3 +99,10 @@ def test_large_tail_dependence_gets_growing_blocks(monkeypatch):
     b = benchmark_matrix("tpdm", 100, seed=7)
     advice = sn.recommend(b.operator, b.k, full_matrix=True)
     assert advice.solver == "block-svrg-adaptgrow"
+
+
+def test_a_gap_that_does_not_exist_has_words():
+    """A complete graph has one positive eigenvalue."""
+    advice = sn.recommend(1 - np.eye(40), 3, full_matrix=True)
+    assert "nan" not in " ".join(advice.reasons)
+    assert "no positive eigenvalue below rank 4" in advice.reasons[0]
