@@ -151,12 +151,6 @@ def factorize(
     place = None if device is None else resolve_device(device)
     operator = as_operator(S, dtype=dtype, device=place)
     if published:
-        if kkt_gate is not None:
-            raise InvalidInput(
-                "kkt_gate",
-                f"got {kkt_gate} with published=True, which stops by the paper's gates",
-                "Leave one of them out",
-            )
         options = {**published_options(operator, solver, start), **options}
     request = Request.of(solver, n_init, options)
     problem = Problem(operator, k, seed, request.start if start is None else start)

@@ -138,6 +138,28 @@ def test_a_new_instrument_is_grouped_as_if_it_had_been_in_the_fit():
             == long.labels().numpy()).all()  # fmt: skip
     assert sn.group_for(result, S[3]) == sn.group_of(result)["3"]
     assert sn.group_for(result, [S[3], 0 * S[3]]) == [sn.group_of(result)["3"], "unassigned"]
+    dead = replace(result, H=torch.cat([result.H, 1e-17 * result.H.flip(0)[:, :1]], dim=1))
+    assert (labels_for(dead, S) == dead.labels().numpy()).mean() > 0.95
+    assert labels_for(dead, S).max() < b.k
+
+
+def test_named_dependences_may_be_in_any_order():
+    b = market("corr", 100)
+    names = [f"i{m}" for m in range(100)]
+    S = pd.DataFrame(dense(b.operator).numpy(), names, names)
+    result = sn.factorize(S, b.k, seed=7)
+    row = S.loc["i3"]
+    group = sn.group_of(result)["i3"]
+    assert sn.group_for(result, row) == group
+    assert sn.group_for(result, row.sort_values()) == group
+    assert sn.group_for(result, S.iloc[[3, 4], ::-1])[0] == group
+    assert sn.group_for(result, row.to_numpy()) == group
+    with pytest.raises(InvalidInput, match="dependence: has no number for 'i3'"):
+        sn.group_for(result, row.drop("i3"))
+    with pytest.raises(InvalidInput, match="has a name twice"):
+        sn.group_for(result, pd.concat([row, row[:1]]))
+    with pytest.raises(InvalidInput, match="dependence: has shape"):
+        sn.group_for(result, np.ones((2, 2, 100)))
 
 
 def hedged(T=2000):

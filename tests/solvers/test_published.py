@@ -7,13 +7,14 @@ import torch
 from torch.nn.functional import softplus
 
 import symnmf as sn
-from helpers import market
+from helpers import dense, market
 from symnmf.core.problem import Problem
 from symnmf.core.result import Status
 from symnmf.engine import Monitor, solve
 from symnmf.errors import CollapsedWarning, InvalidInput
 from symnmf.operators import as_operator
 from symnmf.solvers.registry import available, find, make_solver
+from symnmf.testing.observed import ObservedSolver
 
 #: Typed from appendix C ("Benchmark: …") and section 5.1: row → what the text states.
 STATED = {
@@ -347,7 +348,7 @@ def test_published_needs_a_method_of_the_paper():
 
 
 def test_published_stops_by_the_gates_of_the_paper_alone():
-    with pytest.raises(InvalidInput, match="kkt_gate: got 0.01 with published=True"):
+    with pytest.raises(InvalidInput, match=r"kkt_gate: got 0\.01 for a published run"):
         sn.factorize(torch.eye(4), 2, "mu", published=True, kkt_gate=0.01)
 
 
@@ -366,6 +367,25 @@ def test_entries_at_the_clamp_are_at_the_boundary(name):
     unit = 100 * b.k * b.operator.scale() ** 1.5
     assert result.certificate.kkt == pytest.approx(float(inside) / unit, rel=1e-3)
     assert float(g.norm()) > 1.01 * float(inside)
+
+
+def test_every_solver_with_a_clamp_tells_the_criterion():
+    names = [name for name, row in available().items() if "floor" in row.parameters]
+    assert "entry-averaged" in names
+    for name in names:
+        solver = make_solver(name, **find(name).published(start="uniform"))
+        assert solver.least_entry == 1e-16, name
+        assert ObservedSolver(solver, lambda problem, state: None).least_entry == 1e-16
+        assert make_solver(name).least_entry == 0.0
+
+
+@pytest.mark.parametrize("kind", ["corr", "tpdm"])
+def test_lbfgs_begins_anew_where_no_step_is_accepted(kind):
+    """In float64, where rounding allows no step uphill: it froze on two of three matrices."""
+    S = dense(market(kind, 100).operator).double()
+    result = sn.factorize(S, 10, "lbfgs", published=True, seed=7, max_iter=400)
+    assert result.certificate.paper_converged
+    assert result.products < 10 * result.iterations
 
 
 def grad_of(H, SH):

@@ -14,7 +14,7 @@ from typing import Any
 from symnmf.bench.measurement import measurement_names
 from symnmf.bench.results_store import record_key
 from symnmf.errors import InvalidFile, UnknownName
-from symnmf.solvers.registry import available
+from symnmf.solvers.registry import available, find
 
 STUDIES = package_files("symnmf.bench") / "studies"
 
@@ -63,7 +63,12 @@ class Run:
         return asdict(self)
 
     def _digest(self, *without: str) -> str:
-        return record_key({k: v for k, v in asdict(self).items() if k not in without})
+        about = {k: v for k, v in asdict(self).items() if k not in without}
+        if self.task == "published":  # another published form is another run
+            start = self.options.get("start", "random")
+            row = find(self.solver)
+            about["stated"] = row.published(self.n, tail=self.kind == "tpdm", start=start)
+        return record_key(about)
 
     @property
     def configuration(self) -> str:

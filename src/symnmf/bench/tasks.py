@@ -36,7 +36,7 @@ from symnmf.solvers.registry import find
 
 #: From a run and a folder for files of its own to plain numbers.
 Task = Callable[[Run, Path], dict[str, Any]]
-#: Rows of S up to which the spectral table has all eigenvalues: minutes and 2 GB at the most.
+#: Rows of S up to which the spectral table has all eigenvalues: minutes and 3 GB at the most.
 ALL_EIGENVALUES = 12_000
 #: Ctrl-C ends the study and not a run of it, which would then count as done.
 solve = partial(solve_stoppable, handle_interrupt=False)

@@ -22,9 +22,8 @@ def hard_labels(H: Tensor) -> tuple[Tensor, Tensor]:  # (n, k) -> (n,), (n,)
         >>> hard_labels(torch.tensor([[9.0, 0.0], [9.0, 1.0], [0.0, 0.0]]))[0]
         tensor([ 0,  1, -1])
     """
-    norms = torch.linalg.vector_norm(H, dim=0)
     rounding = 10 * torch.finfo(H.dtype).eps
-    scaled = H / torch.where(norms > rounding * norms.max(), norms, torch.inf)
+    scaled = H / column_sizes(H)
     if H.shape[1] == 1:
         first, second = scaled[:, 0], torch.zeros_like(scaled[:, 0])
         label = torch.zeros(len(H), dtype=torch.int64, device=H.device)
@@ -34,6 +33,18 @@ def hard_labels(H: Tensor) -> tuple[Tensor, Tensor]:  # (n, k) -> (n,), (n,)
     empty = first <= rounding * first.max()
     margin = torch.where(empty, 0, (first - second) / torch.where(empty, 1, first))
     return torch.where(empty, -1, label), margin
+
+
+def column_sizes(H: Tensor) -> Tensor:  # (n, k) -> (k,)
+    """Norms of the columns; infinity for one that rounding cannot distinguish from zero.
+
+    Example:
+        >>> column_sizes(torch.tensor([[3.0, 0.0], [4.0, 0.0]]))
+        tensor([5., inf])
+    """
+    norms = torch.linalg.vector_norm(H, dim=0)
+    rounding = 10 * torch.finfo(H.dtype).eps
+    return torch.where(norms > rounding * norms.max(), norms, torch.inf)
 
 
 def in_group_order(H: Tensor) -> Tensor:  # (n, k)

@@ -127,7 +127,7 @@ class Diagnostics:
     """The columns of the paper's spectral table (its section 4.2) at rank k.
 
     Where the spectrum is not exact, eigenvalue k + 2 is a Ritz value, which at the edge of noise is
-    up to a quarter too small; ``gamma_k1`` is then an upper bound. ``kappa`` is None if the
+    up to a quarter too small, and ``gamma_k1`` then too large. ``kappa`` is None if the
     smallest eigenvalue is not known to be positive.
     """
 

@@ -12,6 +12,7 @@ from symnmf.core.certificate import Certificate
 from symnmf.core.objective import gradient, gradient_resolution, projected_norm
 from symnmf.core.problem import Problem
 from symnmf.core.solver import Check
+from symnmf.errors import InvalidInput
 from symnmf.options import check_options, option
 
 #: The paper's gates (its section 4.1): error, gradient per entry for n ≥ 10⁴, stagnation.
@@ -50,6 +51,12 @@ class Monitor:
 
     def __post_init__(self) -> None:
         check_options(self)
+        if self.paper and self.kkt_gate is not None:
+            raise InvalidInput(
+                "kkt_gate",
+                f"got {self.kkt_gate} for a published run, which stops by the paper's gates",
+                "Leave one of them out",
+            )
 
     def gate(self, n: int) -> float:
         """The threshold τ_g(n) of the gradient."""

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from symnmf.core.labels import column_sizes
 from symnmf.core.result import Result
 from symnmf.errors import InvalidInput
-from symnmf.grouping.naming import UNASSIGNED, group_names
+from symnmf.grouping.naming import UNASSIGNED, group_names, names_of
 from symnmf.solvers.nnls import nnls_rows
 
 
@@ -22,13 +24,14 @@ def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m
 
     Arguments:
         result: a factorization.
-        dependence: (n,) or (m, n) non-negative entries of the new rows of S.
+        dependence: (n,) or (m, n) non-negative entries of the new rows of S, or a Series or data
+            frame of them, whose names may be in another order.
 
     Returns:
         (k,) or (m, k) loadings.
 
     Raises:
-        InvalidInput: the shape is wrong, or an entry is negative or not finite.
+        InvalidInput: the shape is wrong, a name is missing, or an entry is negative or not finite.
 
     Example:
         >>> import symnmf as sn
@@ -37,9 +40,14 @@ def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m
         >>> bool(np.allclose(new, sn.factorize(S, 2).H[0]))
         True
     """
-    rows = torch.as_tensor(np.atleast_2d(np.asarray(dependence, dtype=np.float64)))
+    rows = _numbers(result, dependence)
     n, k = result.H.shape
-    if rows.shape[1] != n or not bool(torch.isfinite(rows).all()) or bool((rows < 0).any()):
+    if (
+        rows.ndim != 2
+        or rows.shape[1] != n
+        or not bool(torch.isfinite(rows).all())
+        or bool((rows < 0).any())
+    ):
         raise InvalidInput(
             "dependence",
             f"has shape {tuple(rows.shape)}, or entries that are negative or not finite",
@@ -51,6 +59,24 @@ def loadings_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m
     F = rows @ H
     found: np.ndarray = nnls_rows(gram, F, torch.ones_like(F)).numpy()
     return found if np.ndim(dependence) > 1 else found[0]
+
+
+def _numbers(result: Result, dependence: Any) -> Tensor:  # (m, n)
+    """The dependences as rows, those with names in the order of the fit."""
+    if result.names is not None and hasattr(dependence, "reindex"):
+        labels = dependence.columns if hasattr(dependence, "columns") else dependence.index
+        names = [str(name) for name in labels]
+        places = {name: place for place, name in enumerate(names)}
+        absent = [name for name in names_of(result) if name not in places]
+        if absent or len(places) < len(names):
+            raise InvalidInput(
+                "dependence",
+                f"has no number for {absent[0]!r}" if absent else "has a name twice",
+                "Pass one number for each instrument of the fit",
+            )
+        order = [places[name] for name in names_of(result)]
+        dependence = np.asarray(dependence)[..., order]
+    return torch.from_numpy(np.array(dependence, dtype=np.float64, ndmin=2))
 
 
 def labels_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m,)
@@ -69,8 +95,8 @@ def labels_for(result: Result, dependence: Any) -> np.ndarray:  # (m, n) -> (m,)
         >>> labels_for(sn.factorize(S, 2), [S[4], 0 * S[4]])
         array([ 1, -1])
     """
-    norms = torch.linalg.vector_norm(result.H.to(torch.float64).cpu(), dim=0).clamp(min=1e-30)
-    loadings = loadings_for(result, dependence) / norms.numpy()
+    sizes = column_sizes(result.H).to(torch.float64).cpu()
+    loadings = loadings_for(result, dependence) / sizes.numpy()
     labels: np.ndarray = np.where(loadings.any(axis=-1), loadings.argmax(axis=-1), -1)
     return labels
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any
 
 from symnmf.core.problem import Problem
@@ -153,10 +152,11 @@ def one_direction(problem: Problem) -> bool:
 
 def _gap(problem: Problem, shape: Diagnostics) -> str:
     """The gap below rank k + 1, in words."""
-    if not isfinite(shape.gamma_k1):
+    spectrum, m = problem.spectrum, problem.k + 2
+    if len(spectrum.values) < m or spectrum.positive(m) < m:
         return f"no positive eigenvalue below rank {problem.k + 1}"
-    most = "" if problem.spectrum.exact else "at most "
-    return f"gap below rank k + 1 {most}{shape.gamma_k1:.3g}"
+    about = "" if spectrum.exact else "about "
+    return f"gap below rank k + 1 {about}{shape.gamma_k1:.3g}"
 
 
 def _paper_rule(problem: Problem, r_eff: float, gap: str, short: bool) -> tuple[str, str]:

@@ -77,7 +77,10 @@ class SecondOrder(SpaceSolver[CurvatureState[MethodStateT]]):
         if inner64(p, grad) >= 0:
             p = torch.where(free, -grad, 0).mul_(first_step(grad, state.unit))
         found = backtrack(problem, self.space, here, grad, p, self.first_eta(state), state.unit)
-        there, eta = found or (here, state.eta)
+        if found is None:  # the method begins anew, or it would try the same step for ever
+            fresh = self.init_method_state()
+            return replace(state, H=here.H, SH=here.SH, method_state=fresh)
+        there, eta = found
         return replace(state, H=there.H, SH=there.SH, theta=there.theta, eta=eta)
 
     def _pull(self, state: CurvatureState[MethodStateT], X: Tensor) -> Tensor:
@@ -153,6 +156,8 @@ class LBFGS(SecondOrder[Pairs]):
     1. Directions are restricted to the entries that are not held at zero, where the pairs would
        otherwise turn a step uphill. ``free_only=False`` uses the direction of the recursion as it
        is, as the paper does.
+    2. Where no step along the direction is accepted, the pairs are forgotten; the paper does not
+       say what happens then.
 
     Arguments:
         pairs: number of pairs (s, y), two n×k arrays each; the paper's is 100.

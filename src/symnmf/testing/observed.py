@@ -46,6 +46,11 @@ class ObservedSolver(Solver[Any]):
         object.__setattr__(self, "check_every", self.inner.check_every)
         object.__setattr__(self, "warm_up", self.inner.warm_up)
 
+    @property
+    def least_entry(self) -> float:
+        """That of the inner solver."""
+        return self.inner.least_entry
+
     def init_state(self, problem: Problem) -> State:
         """The inner solver's first state."""
         with calling(self._name("init_state"), "a State"):

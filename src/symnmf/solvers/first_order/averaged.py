@@ -37,6 +37,11 @@ class Averaged(Solver[AveragedState]):
 
     inner: Solver[Any]
 
+    @property
+    def least_entry(self) -> float:
+        """That of the inner solver."""
+        return self.inner.least_entry
+
     def init_state(self, problem: Problem) -> AveragedState:
         """At the start of the inner solver."""
         inner = self.inner.init_state(problem)

@@ -217,7 +217,7 @@ class SnapshotHybrid(Sampling[Snapshot]):
         period: steps between snapshots; about 1/φ by default, at least 2.
         rescale: whether to put fresh rows on the scale of ∇f.
         whole_snapshot: whether the step at a snapshot uses all of it. For sampled rows, whose fresh
-            gradient is exact, the step is the same.
+            gradient is exact, it is the same where checks fall on steps with a snapshot.
 
     Reference: named after SVRG (Johnson and Zhang 2013), but without its control variate.
     """
