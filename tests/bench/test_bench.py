@@ -3,9 +3,11 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import faults
+from helpers import dense, market
 from symnmf import NUMERICS
 from symnmf.bench import figures, results_store, tables
 from symnmf.bench import study as studies
@@ -14,6 +16,8 @@ from symnmf.bench.results_store import Store
 from symnmf.bench.runner import run_study, stands_for
 from symnmf.bench.study import Run, expand, load, names
 from symnmf.bench.tasks import TASKS
+from symnmf.core.problem import Problem
+from symnmf.core.spectrum import diagnostics
 from symnmf.errors import InvalidFile, InvalidInput, UnknownName
 from symnmf.solvers import registry
 
@@ -304,3 +308,14 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(UnknownName, match="unknown task 'y'"):
         run_study(load(path), Store(tmp_path))
     assert expand({"a": [{"x": 1}, {"y": [2, 3]}]}) == {"a": [{"x": 1}, {"y": 2}, {"y": 3}]}
+
+
+def test_the_spectral_table_has_the_eigenvalue_in_the_noise(tmp_path):
+    """Ritz values of the spectrum of a fit are too small there: its gap is 1.1 times this one."""
+    b = market("corr", 300)
+    found = TASKS["spectral"](Run("spectral", "spectral", "corr", 300, b.k, 7), tmp_path)
+    values = np.linalg.eigvalsh(dense(b.operator).double().numpy())[::-1]
+    assert found["gamma_k1"] == pytest.approx(values[b.k] / values[b.k + 1], rel=1e-5)
+    assert found["lambda_min"] == pytest.approx(values[-1], rel=1e-3)
+    fit = diagnostics(Problem(b.operator, b.k, 7).spectrum, b.k)
+    assert fit.gamma_k1 > 1.02 * found["gamma_k1"]

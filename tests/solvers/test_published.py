@@ -78,7 +78,12 @@ WITHOUT = {
         for key in ("entry-svrg", "adaptgrow-svrg", "block-svrg-adaptgrow")
     },
     **{key: {"free_only": False} for key in ("lbfgs", "lbfgs-log")},
-    "lai": {"sketch": "randomized", "rescale_start": False},
+    "lai": {
+        "sketch": "randomized",
+        "rescale_start": False,
+        "oversampling": 10,
+        "power_steps": 2,
+    },
     "symnmf-net": {"one_lambda": True},
     "row-reset": {"full_batch_only": False},
     "adan": {"beta1": 0.02, "beta2": 0.08, "beta3": 0.01, "anneal": 1.0},
@@ -243,6 +248,16 @@ def test_lai_on_a_randomized_range_is_exact_where_the_range_is(rng):
     assert problem.S.work == spent  # no product with S
 
 
+def test_the_range_finder_of_lai_is_nearly_the_best_of_its_rank():
+    """With k columns and no power step its error is more than twice the least one."""
+    b = market("corr", 100)
+    S, problem = dense(b.operator).double(), Problem(b.operator, b.k, 5)
+    state = make_solver("lai", **find("lai").published()).init_state(problem)
+    found = (state.vectors * state.values).double() @ state.vectors.double().T
+    least = torch.linalg.eigvalsh(S).abs().sort().values[: -b.k].norm()
+    assert float((S - found).norm()) < 1.01 * float(least)
+
+
 def test_blocks_are_combined_as_they_are_seen(problem):
     """A fresh row has the block's own estimate, not one on the scale of the gradient."""
     kinds = {}
@@ -361,8 +376,7 @@ def test_entries_at_the_clamp_are_at_the_boundary(name):
     H = result.H
     assert int((H.min() == H).sum()) >= 10
     assert 0 < float(H.min()) < 2e-16
-    SH = b.operator.matmul(H).double()
-    g = grad_of(H.double(), SH)
+    g = grad(dense(b.operator).double(), H.double())
     inside = torch.where(H > 1e-16, g, g.clamp(max=0)).norm()
     unit = 100 * b.k * b.operator.scale() ** 1.5
     assert result.certificate.kkt == pytest.approx(float(inside) / unit, rel=1e-3)
@@ -386,10 +400,6 @@ def test_lbfgs_begins_anew_where_no_step_is_accepted(kind):
     result = sn.factorize(S, 10, "lbfgs", published=True, seed=7, max_iter=400)
     assert result.certificate.paper_converged
     assert result.products < 10 * result.iterations
-
-
-def grad_of(H, SH):
-    return 4 * (H @ (H.T @ H) - SH)
 
 
 def test_reactions_of_a_published_run_see_the_gate_of_the_paper(monkeypatch):
